@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-_MOST_MARKS: Final = 512  # maximum number of stored times
-_MOST_HOLES: Final = 256  # maximum number of stored gaps
+_MAX_MARKS: Final = 512  # maximum number of stored times
+_MAX_HOLES: Final = 256  # maximum number of stored gaps
 
 
 class _Hole(Struct):
@@ -42,7 +42,7 @@ class Completeness:
             return
         self._times.append(until_ns)
         self._sums.append(self._total)
-        if len(self._times) > _MOST_MARKS:
+        if len(self._times) > _MAX_MARKS:
             del self._times[1:-1:2], self._sums[1:-1:2]
 
     def lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
@@ -50,10 +50,10 @@ class Completeness:
         if not events and not moved:
             return
         self._holes.append(_Hole(min(start_ns, end_ns), end_ns, events, moved))
-        if len(self._holes) > _MOST_HOLES:
+        if len(self._holes) > _MAX_HOLES:
             self._holes.sort(key=lambda hole: hole.start_ns)
-            rest = self._holes[_MOST_HOLES // 2 :]
-            first = self._holes[: _MOST_HOLES // 2]
+            rest = self._holes[_MAX_HOLES // 2 :]
+            first = self._holes[: _MAX_HOLES // 2]
             self._holes = [_joined(*first[at : at + 2]) for at in range(0, len(first), 2)] + rest
 
     def share(self, start_ns: int, end_ns: int) -> float:

@@ -17,7 +17,7 @@ from ..results.prediction import Drift, LastCheckpoint, NextPhase, Prediction, T
 from .signal.bandwidth import FACTOR, BandwidthSignal
 
 _DRAWS: Final = 400  # number of random draws
-_MOST_AHEAD: Final = 64  # maximum periods to the end for a prediction of the last checkpoint
+_MAX_AHEAD: Final = 64  # maximum periods to the end for a prediction of the last checkpoint
 _CHECKPOINT: Final = 0.5  # minimum share of writes in the bytes moved for phases to count as checkpoints
 _LOOK_BACK: Final = 3  # periods over which writes are examined
 _BINS: Final = 1024  # maximum bins of the examined writes
@@ -101,7 +101,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
         "begin_by_s": latest_s if latest_s >= now_s else None,
     }
     ahead = (ends_at_s - course.next_s) / period_s
-    if ahead > _MOST_AHEAD:
+    if ahead > _MAX_AHEAD:
         known |= {"unknown": _TOO_FAR, "lost_s": _anywhere(period_s, lasting), "cut_off": _busy(period_s, lasting)}
         return told.model_copy(update=known)
     starts, ends = _drawn(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))

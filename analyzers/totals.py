@@ -18,7 +18,7 @@ from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 OTHER: Final = 0
 """Id of the slot for events without an id, or with an id beyond the bound."""
 _HUGE: Final = 2**44  # values from here on are summed one by one, since their int64 sum could overflow
-MOST: Final = 2**62
+SATURATION: Final = 2**62
 """Value at which sums saturate."""
 
 
@@ -76,7 +76,7 @@ class Totals:
             return
         self.events += len(batch)
         mapped, flushed = mapped_stores(batch, left_out)
-        self.mapped, self.flushed = min(self.mapped + mapped, MOST), min(self.flushed + flushed, MOST)
+        self.mapped, self.flushed = min(self.mapped + mapped, SATURATION), min(self.flushed + flushed, SATURATION)
         if spread(batch) is not None:
             self._add(batch.replace(duration=busy_ns(batch)), calls_in(batch), left_out)
             return
@@ -175,8 +175,8 @@ def added(total: int, values: npt.NDArray[np.int64]) -> int:
     """Returns the total plus non-negative values, exact up to 2^62 and saturated there."""
     if len(values) and int(values.max()) >= _HUGE:
         exact: int = sum(values.tolist())
-        return min(total + exact, MOST)
-    return min(total + int(values.sum()), MOST)
+        return min(total + exact, SATURATION)
+    return min(total + int(values.sum()), SATURATION)
 
 
 class _Table:
@@ -206,7 +206,7 @@ class _Table:
             if values.max() >= _HUGE:
                 huge = values >= _HUGE
                 for row, value in zip(ids[huge].tolist(), values[huge].tolist(), strict=True):
-                    target[row] = min(int(target[row]) + value, MOST)
+                    target[row] = min(int(target[row]) + value, SATURATION)
                 values = np.where(huge, 0, values)
             np.add.at(target, ids, values)
 

@@ -23,12 +23,12 @@ _BLOCK: Final = struct.Struct("<4sBxxxII")
 """mark, kind, length of the payload, CRC-32 from mark to length and of the payload."""
 BLOCK_HEAD_BYTES: Final = _BLOCK.size
 _MARK: Final = b"\xf1oT\n"
-_MOST_PAYLOAD: Final = 1 << 28
+_MAX_PAYLOAD: Final = 1 << 28
 _SEARCH: Final = 1 << 20
-MOST_PIECE: Final = 1 << 26
+MAX_PIECE: Final = 1 << 26
 """Maximum size of a piece before deflation, bytes."""
-_MOST_BROKEN: Final = 1000
-_MOST_WASTED: Final = 1 << 31
+_MAX_BROKEN: Final = 1000
+_MAX_WASTED: Final = 1 << 31
 """Bytes of blocks with wrong checksums after which a file counts as damaged to its end."""
 
 
@@ -69,8 +69,8 @@ def encode_block(kind: BlockKind, payload: bytes) -> bytes:
     Raises:
         ValueError: the payload is too long for a block.
     """
-    if len(payload) > _MOST_PAYLOAD:
-        raise ValueError(f"a block holds at most {_MOST_PAYLOAD} bytes, not {len(payload)}")
+    if len(payload) > _MAX_PAYLOAD:
+        raise ValueError(f"a block holds at most {_MAX_PAYLOAD} bytes, not {len(payload)}")
     start = _BLOCK.pack(_MARK, kind, len(payload), 0)[:-4]
     return start + struct.pack("<I", zlib.crc32(payload, zlib.crc32(start))) + payload
 
@@ -107,7 +107,7 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
             at += _BLOCK.size + len(block.payload)
             continue
         wasted += file.tell() - at
-        hopeless = wasted > _MOST_WASTED or len(broken) >= _MOST_BROKEN
+        hopeless = wasted > _MAX_WASTED or len(broken) >= _MAX_BROKEN
         following = None if hopeless else _next_mark(file, at + 1)
         length = f"{following - at} bytes" if following is not None else "the rest of the file"
         broken.append(InputError(where, None, f"{length} at byte {at} are damaged or cut short", "a whole block"))
@@ -120,7 +120,7 @@ def _whole(file: BinaryIO, fixed: bytes, at: int) -> Block | None:
     if len(fixed) < _BLOCK.size or not fixed.startswith(_MARK):
         return None
     _, kind, length, checksum = _BLOCK.unpack(fixed)
-    if length > _MOST_PAYLOAD:
+    if length > _MAX_PAYLOAD:
         return None
     payload = file.read(length)
     if len(payload) < length or zlib.crc32(payload, zlib.crc32(fixed[:-4])) != checksum:

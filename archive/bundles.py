@@ -9,15 +9,15 @@ from typing import Annotated, Final
 
 import msgspec
 
-from .blocks import MOST_PIECE
+from .blocks import MAX_PIECE
 
-MOST_BUNDLE: Final = 1 << 18
+MAX_BUNDLE: Final = 1 << 18
 """Maximum size of a bundle of several texts, bytes. Deflate's window is an eighth of it."""
 _LEVEL: Final = 7
 """Takes a third of the time of the highest level, for a thirtieth more bytes."""
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
-_MOST_FOR_NOTHING: Final = 64
-_LEAST_BYTES: Final = 8
+_MAX_FOR_NOTHING: Final = 64
+_MIN_BYTES: Final = 8
 """Minimum bytes of a block per text beyond the first 64. A small file then cannot claim very many texts."""
 
 
@@ -62,7 +62,7 @@ def decode_bundle(payload: bytes) -> list[bytes]:
     """
     found = _checked(payload)
     length = sum(found.lengths)
-    if length > (MOST_BUNDLE if len(found.lengths) > 1 else MOST_PIECE):
+    if length > (MAX_BUNDLE if len(found.lengths) > 1 else MAX_PIECE):
         raise ValueError(f"a bundle of {length} bytes")
     reader = zlib.decompressobj()
     whole = reader.decompress(found.data, length + 1)
@@ -82,4 +82,4 @@ def _checked(payload: bytes) -> _Payload:
 
 
 def _most_texts(payload: bytes) -> int:
-    return _MOST_FOR_NOTHING + len(payload) // _LEAST_BYTES
+    return _MAX_FOR_NOTHING + len(payload) // _MIN_BYTES

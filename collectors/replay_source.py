@@ -18,7 +18,7 @@ from ..events import Definitions, EventBatch, InputError, StreamInfo, empty_batc
 from ..events.definitions import FileInfo
 from .source import Chunk, Closed, Opened, Problems, SourceItem
 
-MOST_EVENTS: Final = 65_536
+MAX_EVENTS: Final = 65_536
 """Maximum number of calls that one poll returns."""
 SLICE_NS: Final = 50_000_000
 """Maximum lead of one stream over the others at full speed."""
@@ -90,7 +90,7 @@ class Replayer:
         if self._began_s is None:
             self._began_s = self._clock()
         items: list[SourceItem] = []
-        room = MOST_EVENTS
+        room = MAX_EVENTS
         while self._waiting and room > 0:
             due, place, stream = self._waiting[0]
             until = due + SLICE_NS if self._speed == float("inf") else self._now_ns()

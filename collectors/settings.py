@@ -15,7 +15,7 @@ from ..events.network.limits import MAX_BATCH_EVENTS
 
 LayerName = Literal["posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other"]
 CallClass = Literal["data", "handle", "seek", "sync", "meta", "char", "memory"]
-MOST_RING_RECORDS: Final = 1 << 22
+MAX_RING_RECORDS: Final = 1 << 22
 
 
 class CollectorSettings(BaseModel):
@@ -151,6 +151,6 @@ class TracerSettings(BaseModel):
     ring_records: int | None = Field(
         None,
         ge=256,
-        le=MOST_RING_RECORDS,
+        le=MAX_RING_RECORDS,
         description="Calls that a thread can be ahead of the collector before calls are dropped and counted.",
     )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .schema import COLUMNS
 
-_MOST_BYTES: Final = 1 << 62
+_MAX_BYTES: Final = 1 << 62
 IntArray = npt.NDArray[np.integer[Any]]
 
 
@@ -56,12 +56,12 @@ class EventBatch:
     def moved(self) -> int:
         """Bytes of all events that are not nested in another, at most 2**62."""
         if not is_constant(self.depth):
-            return min(int(self.bytes[self.depth == 0].sum(dtype=np.float64)), _MOST_BYTES)
+            return min(int(self.bytes[self.depth == 0].sum(dtype=np.float64)), _MAX_BYTES)
         if not len(self) or self.depth[0]:
             return 0
         if is_constant(self.bytes):
-            return min(int(self.bytes[0]) * len(self), _MOST_BYTES)
-        return min(int(self.bytes.sum(dtype=np.float64)), _MOST_BYTES)
+            return min(int(self.bytes[0]) * len(self), _MAX_BYTES)
+        return min(int(self.bytes.sum(dtype=np.float64)), _MAX_BYTES)
 
     def columns(self) -> dict[str, IntArray]:
         """Returns the arrays by column name, in schema order."""

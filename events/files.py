@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 _WRITER_WAIT_S: Final = 2.0
 """Maximum time without a writer of a pipe, before the first or after the last one, s."""
-MOST_TEXT_BYTES: Final = 16 * 2**20
+MAX_TEXT_BYTES: Final = 16 * 2**20
 """Maximum size of settings, rules and signatures, which people write. Endless devices such as /dev/zero exceed it."""
 
 
@@ -37,7 +37,7 @@ def read_text(path: Path, errors: str = "strict") -> str:
         OSError: it cannot be read, the pipe has no writer, or it has more than MOST_TEXT_BYTES.
         UnicodeDecodeError: it is not UTF-8.
     """
-    return read_bytes(path, MOST_TEXT_BYTES).decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(path, MAX_TEXT_BYTES).decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_bytes(path: Path, most: int) -> bytes:

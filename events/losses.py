@@ -22,10 +22,10 @@ STATE_LOST: Final = "streams_lost_with_state"
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 UNSEEN_NODES: Final = "nodes_unseen"
-MOST_REASONS: Final = 64
+MAX_REASONS: Final = 64
 """Maximum number of reasons per stream, collector or job. Further ones from a peer are ignored."""
 _LONGEST_NAME: Final = 100
-_MOST: Final = 1 << 62
+_SATURATION: Final = 1 << 62
 _LOST: Final = (
     EVENTS,
     BYTES,
@@ -142,16 +142,16 @@ def checked(losses: Mapping[str, int]) -> dict[str, int]:
     """
     taken: dict[str, int] = {}
     for name, count in losses.items():
-        if is_loss(name) and name.isprintable() and len(name) <= _LONGEST_NAME and 0 < count <= _MOST:
+        if is_loss(name) and name.isprintable() and len(name) <= _LONGEST_NAME and 0 < count <= _SATURATION:
             taken[name] = count
-            if len(taken) == MOST_REASONS:
+            if len(taken) == MAX_REASONS:
                 break
     return taken
 
 
 def bounded(losses: Mapping[str, int]) -> dict[str, int]:
     """Returns losses that a message can carry: counts from 1 to 2**62."""
-    return {name: min(count, _MOST) for name, count in losses.items() if count > 0}
+    return {name: min(count, _SATURATION) for name, count in losses.items() if count > 0}
 
 
 def events_of(losses: Mapping[str, int]) -> int:

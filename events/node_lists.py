@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Final
 
-_MOST: Final = 100_000
+_MAX_NODES: Final = 100_000
 """Maximum number of names in one list, ten times the largest machines."""
 _ITEM: Final = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
@@ -22,7 +22,7 @@ def nodes_in(text: str) -> tuple[str, ...]:
     >>> nodes_in("rack[1-2]node[08-10],login1")[:4]
     ('rack1node08', 'rack1node09', 'rack1node10', 'rack2node08')
     """
-    return tuple(islice((name for item in _ITEM.findall(text) for name in _names(item)), _MOST))
+    return tuple(islice((name for item in _ITEM.findall(text) for name in _names(item)), _MAX_NODES))
 
 
 def _names(item: str) -> Iterator[str]:
@@ -35,5 +35,5 @@ def _numbers(ranges: str) -> Iterator[str]:
         if (found := _RANGE.fullmatch(each.strip())) is None:
             continue
         first, last = found[1], found[2] or found[1]
-        for number in islice(range(int(first), int(last) + 1), _MOST):
+        for number in islice(range(int(first), int(last) + 1), _MAX_NODES):
             yield f"{number:0{len(first)}d}"

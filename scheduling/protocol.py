@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-LEAST_LEFT: Final = 0.02
+MIN_LEFT: Final = 0.02
 """Share of a phase's predicted volume that counts as remaining when the phase exceeds the prediction."""
 _PHASES: Final = 8
 _UNLIKE: Final = 0.5
@@ -96,7 +96,7 @@ class JobState:
         """Return the bytes that the phase still has to move, by the prediction."""
         if self.forecast is None:
             return None
-        return max(self.forecast.volume - self.moved, LEAST_LEFT * self.forecast.volume)
+        return max(self.forecast.volume - self.moved, MIN_LEFT * self.forecast.volume)
 
     def waiting_yield(self, now_s: float) -> float:
         """Return, for a job in I/O, its yield, 0 to 1 [Sharing].

@@ -12,7 +12,7 @@ from statistics import NormalDist
 from typing import Final
 
 from .policies import in_order
-from .protocol import LEAST_LEFT, Grant, JobState, Policy
+from .protocol import MIN_LEFT, Grant, JobState, Policy
 
 FAIRNESS: Final = 0.5
 """Default of the only parameter: lower I/O slowdown than Set-10, higher minimum yield."""
@@ -26,7 +26,7 @@ _FOR_ERRORS: Final = 1.0
 """Fairness added per unit of error, to compensate jobs for wrong predictions by their yield."""
 _UNSEEN_GAP: Final = 9.0
 """Assumed gap over the time of a phase alone, for a job with one observed phase and no prediction."""
-_LEAST_LOST: Final = 1e-12
+_MIN_LOST: Final = 1e-12
 _CHANCE: Final = 1e-6
 """Confidence up to which a prediction has no weight. Within this distance of 1 it has full weight."""
 
@@ -51,7 +51,7 @@ def volume_first(fairness: float = FAIRNESS) -> Policy:
             return in_order(waiting, [0], capacity)
         lost = [1 - job.waiting_yield(now_s) for job in waiting]
         keys, unsure = _sizes(waiting)
-        scale = max(fairness + _FOR_ERRORS * unsure, _LEAST_LOST) / max(*lost, _worst(coming, now_s), _LEAST_LOST) ** 2
+        scale = max(fairness + _FOR_ERRORS * unsure, _MIN_LOST) / max(*lost, _worst(coming, now_s), _MIN_LOST) ** 2
         keys = [key - scale * each * each for key, each in zip(keys, lost, strict=True)]
         return in_order(waiting, sorted(range(len(waiting)), key=keys.__getitem__), capacity)
 
@@ -76,7 +76,7 @@ def _size(job: JobState) -> tuple[float | None, float]:
     volume, period_s, error = _expected(job)
     if error == math.inf:
         return None, error
-    least = max(LEAST_LEFT, min(1.0, _EXCESS * error)) * max(volume, job.moved)
+    least = max(MIN_LEFT, min(1.0, _EXCESS * error)) * max(volume, job.moved)
     left = max(volume - job.moved, least)
     return math.log(left * volume / (job.limit * period_s)), error
 

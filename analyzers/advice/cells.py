@@ -13,7 +13,7 @@ from ..common.state import Ints, State, widened
 
 Indices = npt.NDArray[np.intp]
 _CEILING: Final = 2**62  # value at which sums saturate
-_FEWEST: Final = 16  # initial number of rows
+_INITIAL_ROWS: Final = 16  # initial number of rows
 _AT_ONCE: Final = 8192  # number of buffered rows that triggers a merge
 LOWEST: Final = -_CEILING
 
@@ -37,9 +37,9 @@ class Table(State):
         self._length = 0
         self._keys = np.zeros(0, np.int64)  # ascending
         self._at = np.zeros(0, np.intp)  # row of each key
-        self._sums = np.zeros((_FEWEST, width), np.int64)
-        self._least = np.full(_FEWEST, _CEILING, np.int64)
-        self._most = np.full(_FEWEST, LOWEST, np.int64)
+        self._sums = np.zeros((_INITIAL_ROWS, width), np.int64)
+        self._least = np.full(_INITIAL_ROWS, _CEILING, np.int64)
+        self._most = np.full(_INITIAL_ROWS, LOWEST, np.int64)
 
     def add(self, key: Ints, columns: Sequence[Ints], least: Ints, most: Ints, fallback: Ints) -> None:
         """Adds rows.

@@ -16,7 +16,7 @@ _CALLS: Final = 8_192
 """Maximum number of calls per stream whose extents are kept."""
 _OF_STREAM: Final = 1_024
 """Approximate maximum number of extents per stream."""
-_MOST_SHOWN: Final = 4
+_MAX_SHOWN: Final = 4
 """Maximum number of flushes and closes kept, per extent of the budget."""
 _HANDLES: Final = 256  # maximum number of tracked file positions
 _SHOWS: Final = (int(Kind.SYNC), int(Kind.DESTROY), int(Kind.DELETE))
@@ -90,7 +90,7 @@ class ExtentTable(State):
             return
         shows = np.isin(batch.kind[rows], _SHOWS)
         ended = rows[shows]
-        if len(ended) and self._shows < _MOST_SHOWN * self._budget:
+        if len(ended) and self._shows < _MAX_SHOWN * self._budget:
             self._shows += len(ended)
             file = batch.file[ended].astype(np.int64)
             self._shown.append(np.stack([stream[ended], file, batch.start[ended] + batch.duration[ended]]))

@@ -21,8 +21,8 @@ from .rules.rules_processes import checkpoints, imbalance, mounts
 from .rules.rules_requests import small
 from .rules.words import size_text
 
-_MOST_DESTINATIONS: Final = 8  # maximum number of listed destinations
-_MOST_FINDINGS: Final = 32  # maximum number of listed findings
+_MAX_DESTINATIONS: Final = 8  # maximum number of listed destinations
+_MAX_FINDINGS: Final = 32  # maximum number of listed findings
 _BUSY: Final = 0.01  # minimum share of the busiest lane's time for a lane to count
 
 
@@ -93,7 +93,7 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
         *checkpoints(calls, periodicity, run_s, floor_s),
         *conflicts(calls, run_s),
     ]
-    return sorted(found, key=lambda finding: -finding.gain_s)[:_MOST_FINDINGS]
+    return sorted(found, key=lambda finding: -finding.gain_s)[:_MAX_FINDINGS]
 
 
 def _manner(calls: Calls) -> str:
@@ -186,4 +186,4 @@ def _destinations(calls: Calls) -> list[Destination]:
             )
         )
     made.sort(key=lambda each: -each.bytes_read - each.bytes_written)
-    return made[:_MOST_DESTINATIONS]
+    return made[:_MAX_DESTINATIONS]

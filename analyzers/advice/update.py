@@ -31,7 +31,7 @@ from .threads import Threads
 
 CELL: Final = ("calls", "ns", "bytes")
 PLACE: Final = ("calls", "ns", "bytes", "jumps", "backwards", "jump_ns", "unaligned")
-_MOST_NS: Final = 2**46
+_MAX_NS: Final = 2**46
 """Maximum plausible duration of a call, ns (19 hours)."""
 _ORDERED: Final = np.zeros(256, np.bool_)
 _ORDERED[[Kind.CREATE, Kind.SEEK, Kind.READ, Kind.WRITE]] = True
@@ -138,7 +138,7 @@ class AdviceAnalyzer:
             )
             columns = [counts, np.maximum(sums[:, 0], 0), np.maximum(sums[:, 1], 0)]
         else:
-            every = alike.sums([calls_in(batch), np.clip(busy_ns(batch), 0, _MOST_NS), batch.bytes])
+            every = alike.sums([calls_in(batch), np.clip(busy_ns(batch), 0, _MAX_NS), batch.bytes])
             columns = [every[:, 0], every[:, 1], np.clip(every[:, 2], 0, None)]
         thread = self._threads.of(stream[first], batch.tid[first], batch.pid[first], batch.rank[first])
         file = batch.file[first].astype(np.int64)
@@ -171,7 +171,7 @@ class AdviceAnalyzer:
             return
         jump, backwards = jumps_of(placed)
         size = batch.bytes[at].astype(np.int64)
-        ns = np.clip(batch.duration[at], 0, _MOST_NS)
+        ns = np.clip(batch.duration[at], 0, _MAX_NS)
         alike = Grouping([stream[at], batch.tid[at], batch.file[at], batch.kind[at], batch.layer[at]])
         first = at[alike.first]
         stripe = self._stripes(batch.file[first].astype(np.int64))[alike.number]

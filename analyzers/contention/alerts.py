@@ -11,7 +11,7 @@ from ...results.alerts import Alert
 from ...results.contention import Collision, Contention, Slowdown
 from .settings import AlertSettings
 
-_MOST: Final = 1000  # maximum number of tracked alerts
+_MAX_ALERTS: Final = 1000  # maximum number of tracked alerts
 _KEEP: Final = 0.5  # share of the raising threshold that keeps an alert raised
 
 
@@ -49,7 +49,7 @@ class Alerts:
     def resume(self, raised: Iterable[Alert], now_s: float) -> None:
         """Restores alerts that an aggregator had raised before; they count as observed until now."""
         for alert in raised:
-            if alert.state == "raised" and len(self._watched) < _MOST:
+            if alert.state == "raised" and len(self._watched) < _MAX_ALERTS:
                 self._watched[alert.key] = _Watched(alert, self._settings.looks, now_s, raised=True)
 
     def update(self, found: Contention) -> list[Alert]:
@@ -63,7 +63,7 @@ class Alerts:
                 continue
             seen.add(alert.key)
             if known is None:
-                if len(self._watched) >= _MOST:
+                if len(self._watched) >= _MAX_ALERTS:
                     self.beyond += 1
                     continue
                 known = self._watched[alert.key] = _Watched(alert, 0, now_s)

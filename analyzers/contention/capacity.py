@@ -12,7 +12,7 @@ from ...results.base import Estimate
 from ...results.contention import Capacity
 from .loads import Load
 
-_FEWEST: Final = 5  # minimum number of shared spans to learn a capacity
+_MIN_SPANS: Final = 5  # minimum number of shared spans to learn a capacity
 _SHARED: Final = 0.3  # minimum share of a span in which jobs overlap
 Floats = npt.NDArray[np.float64]
 _NONE: Final = np.zeros((0, 2))
@@ -38,7 +38,7 @@ def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collect
     shared = np.maximum(busy.sum(axis=0) - lasting, 0.0)
     victims = np.array([load.job in slowed for load in loads], np.bool_)
     full = (shared > _SHARED * lasting) & (busy[victims] > 0).any(axis=0)
-    if int(full.sum()) >= _FEWEST:
+    if int(full.sum()) >= _MIN_SPANS:
         low, value, high = (_weighted((moved / lasting)[full], shared[full], share) for share in (0.5, 0.8, 0.95))
         return Capacity(known="learnt", bytes_per_s=Estimate(value=value, low=low, high=high))
     most = _weighted(moved / lasting, lasting, 0.95)

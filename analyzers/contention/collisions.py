@@ -15,7 +15,7 @@ from .scenarios import Expected, Scenarios
 
 Flags = npt.NDArray[np.bool_]
 _OVERLAP: Final = 0.05  # minimum overlap, as a share of the shorter phase
-_MOST: Final = 100  # maximum number of reported collisions
+_MAX_COLLISIONS: Final = 100  # maximum number of reported collisions
 LITTLE: Final = 0.01
 """Share of the capacity below which a job neither delays others nor is delayed. Examples are log lines and empty
 files."""
@@ -69,7 +69,7 @@ def collisions_of(
             known.happens = known.happens | happens
             known.begins = np.minimum(known.begins, np.where(happens, begins, np.inf))
     meetings.sort(key=lambda meeting: -meeting.happens.mean())
-    told = [_told(meeting, jobs, played, capacity, now_s, file_system) for meeting in meetings[:_MOST]]
+    told = [_told(meeting, jobs, played, capacity, now_s, file_system) for meeting in meetings[:_MAX_COLLISIONS]]
     return sorted(told, key=lambda collision: collision.start_s.value)
 
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from .loads import Load
 
 Floats = npt.NDArray[np.float64]
-_MOST: Final = 24  # maximum number of latest phases
-_FEWEST: Final = 5  # minimum number of phases
+_MAX_PHASES: Final = 24  # maximum number of latest phases
+_MIN_PHASES: Final = 5  # minimum number of phases
 _PAUSE: Final = 0.1  # maximum pause within a phase, as a share of the period
 _SMALL: Final = 0.2  # minimum volume of a phase, as a share of the median
 _MISSED: Final = 1.7  # gap over the median gap from which on a phase was missed
@@ -61,16 +61,16 @@ def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -
         now_s: current Unix time.
         silence_s: pause after which a phase has certainly ended, s.
     """
-    rows = np.flatnonzero(load.moved > 0)[-8 * _MOST :]
-    if len(rows) < _FEWEST:
+    rows = np.flatnonzero(load.moved > 0)[-8 * _MAX_PHASES :]
+    if len(rows) < _MIN_PHASES:
         return None
     start, end, moved = _merged(load.start[rows], load.end[rows], load.moved[rows], _pause_s(load.start[rows], period))
     middle = float(np.median(moved))
     going_on = now_s - float(end[-1]) < silence_s and float(moved[-1]) < 0.95 * middle
     whole = moved >= _SMALL * middle
     whole[-1] = whole[-1] and not going_on
-    first, last, volumes = start[whole][-_MOST:], end[whole][-_MOST:], moved[whole][-_MOST:]
-    if len(first) <= _FEWEST:
+    first, last, volumes = start[whole][-_MAX_PHASES:], end[whole][-_MAX_PHASES:], moved[whole][-_MAX_PHASES:]
+    if len(first) <= _MIN_PHASES:
         return None
     gaps, periods = first[1:] - last[:-1], np.diff(first)
     if going_on:

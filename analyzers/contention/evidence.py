@@ -16,7 +16,7 @@ from ...results.base import Estimate
 
 Floats = npt.NDArray[np.float64]
 _EXACT: Final = 40  # maximum number of differences for the exact distribution
-_FEWEST: Final = 3  # minimum number of blocks for a ratio
+_MIN_BLOCKS: Final = 3  # minimum number of blocks for a ratio
 _INTERVAL: Final = 1.645  # half width of a 90 % interval, in standard deviations
 
 
@@ -59,7 +59,7 @@ def evidence_of(measure: Floats, shared: npt.NDArray[np.bool_], alone: npt.NDArr
         if len(means) > 1
     ]
     found = np.array(differences, np.float64)
-    if len(found) < _FEWEST:
+    if len(found) < _MIN_BLOCKS:
         return Evidence(len(found), None, 1.0)
     middle = float(np.median(found))
     spread = 1.4826 * float(np.median(np.abs(found - middle)))

@@ -12,7 +12,7 @@ from .loads import JobView, Load
 from .scenarios import Expected
 
 _INTERVAL: Final = 3.29  # width of a 90 % interval of a normal distribution, in standard deviations
-_LEAST_SHARE: Final = 0.1  # minimum share of a job's bytes on a file system
+_MIN_SHARE: Final = 0.1  # minimum share of a job's bytes on a file system
 _UNDER_WAY_S: Final = 0.5  # maximum pause of a phase in progress, s
 
 
@@ -34,7 +34,7 @@ def expected_of(
     """
     total = sum(each.bytes_read + each.bytes_written for each in view.use.file_systems)
     share = (use.bytes_read + use.bytes_written) / total if total else 0.0
-    if view.prediction is None or rate <= 0 or share < _LEAST_SHARE or view.summary.state == "ended":
+    if view.prediction is None or rate <= 0 or share < _MIN_SHARE or view.summary.state == "ended":
         return []
     expected = upcoming(view.prediction) if view.prediction.periodic else []
     if len(expected) < 2:

@@ -12,9 +12,9 @@ from ...results.contention import ContendedFile, FileUser, Slowdown
 from ...results.interaction import Ranking
 from .loads import JobView, Load
 
-_MOST: Final = 50  # maximum number of reported files
-_MOST_USERS: Final = 16  # maximum number of jobs listed per file
-_MOST_TIES: Final = 10  # maximum number of files listed per culprit
+_MAX_FILES: Final = 50  # maximum number of reported files
+_MAX_USERS: Final = 16  # maximum number of jobs listed per file
+_MAX_TIES: Final = 10  # maximum number of files listed per culprit
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class SharedFiles:
                 for path, counts in self.users.items()
                 if slowdown.job in counts and culprit.job in counts
             }
-            most = sorted(both, key=lambda path: (-both[path], path))[:_MOST_TIES]
+            most = sorted(both, key=lambda path: (-both[path], path))[:_MAX_TIES]
             more = {"files": most, "interactions": sum(both.values()), "rank": self.ranks.get(culprit.job, 0.0)}
             told.append(culprit.model_copy(update=more))
         return slowdown.model_copy(update={"culprits": told})
@@ -87,13 +87,13 @@ class SharedFiles:
                 ContendedFile(
                     path=path,
                     file_system=name,
-                    jobs=users[:_MOST_USERS],
+                    jobs=users[:_MAX_USERS],
                     together_s=together_s,
                     slowed=sorted({job for job, who in accused if job in names and who in names}),
                 )
             )
         found.sort(key=lambda each: (-len(each.slowed), -each.together_s, each.path))
-        return found[:_MOST]
+        return found[:_MAX_FILES]
 
 
 def _most_first(user: FileUser) -> tuple[int, str]:

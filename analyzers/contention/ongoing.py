@@ -13,7 +13,7 @@ from .capacity import alone_phases, alone_rates
 from .collisions import LITTLE
 from .loads import Load
 
-_FEWEST_ALONE: Final = 3  # minimum phases alone for a job's bandwidth alone
+_MIN_ALONE: Final = 3  # minimum phases alone for a job's bandwidth alone
 _FULL: Final = 0.7  # minimum share of the capacity moved by visible jobs; otherwise other loads slow them down
 
 
@@ -44,7 +44,7 @@ def ongoing_of(
     if lasting <= 0 or moved.sum() < _FULL * capacity * lasting:
         return None
     alone = [
-        min(alone_rates(load, loads), capacity) if alone_phases(load, loads).sum() >= _FEWEST_ALONE else None
+        min(alone_rates(load, loads), capacity) if alone_phases(load, loads).sum() >= _MIN_ALONE else None
         for load in here
     ]
     wanted = {at: alone[at] or float(moved[at] / spent[at]) for at in range(len(here)) if spent[at] > 0}

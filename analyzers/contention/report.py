@@ -25,7 +25,7 @@ _HOUR_S: Final = 3600.0  # analyzed time range, s
 _MINUTE_S: Final = 60.0  # time range of the current bandwidth, s
 _LATELY_S: Final = 25.0  # minimum time range for collisions in progress, s
 _LATELY_LOOKS: Final = 2.5  # two consecutive looks must see the same event
-_MOST_ON_ONE: Final = 64  # maximum number of jobs per file system
+_MAX_ON_ONE: Final = 64  # maximum number of jobs per file system
 _SCENARIOS: Final = 200  # number of simulated scenarios
 _MANY: Final = 16  # jobs; with more, half as many scenarios are used, since they are slow
 _SEED: Final = 1
@@ -94,7 +94,7 @@ def _by_file_system(views: Sequence[JobView], now_s: float) -> dict[str, Users]:
                 users.setdefault(use.file_system, []).append((view, use))
     for name, found in users.items():
         found.sort(key=lambda each: (-each[1].bytes_read - each[1].bytes_written, each[0].summary.job))
-        users[name] = found[:_MOST_ON_ONE]
+        users[name] = found[:_MAX_ON_ONE]
     return dict(sorted(users.items()))
 
 

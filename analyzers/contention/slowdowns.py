@@ -16,9 +16,9 @@ from .settings import ContentionSettings
 
 _ALONE: Final = 0.02  # maximum overlapped share of a phase that counts as alone
 _SHARED: Final = 0.3  # minimum overlapped share of a phase that counts as shared
-_LEAST_SHARE: Final = 0.1  # minimum share of a named culprit in the work of all others
+_MIN_SHARE: Final = 0.1  # minimum share of a named culprit in the work of all others
 _EXPLAINED: Final = 0.5  # minimum ratio of the others' work to the loss of the job
-_FEWEST_BLOCKS: Final = 5  # minimum number of blocks for a verdict
+_MIN_BLOCKS: Final = 5  # minimum number of blocks for a verdict
 MEASURES: Final[tuple[Measure, ...]] = ("data", "metadata")
 
 
@@ -96,7 +96,7 @@ def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slo
     why = ""
     if victim.load.completeness < settings.min_completeness:
         verdict, why = "unsure", "too much of the job's calls was lost"
-    elif found.blocks < _FEWEST_BLOCKS:
+    elif found.blocks < _MIN_BLOCKS:
         why = "there are too few phases that nobody overlapped to compare with"
     elif verdict == "slowed":
         culprits, why = _culprits(victim, found, tests, settings)
@@ -118,7 +118,7 @@ def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slo
 
 
 def _verdict(found: Evidence, p_value: float, settings: ContentionSettings) -> Verdict:
-    if found.slowdown is None or found.blocks < _FEWEST_BLOCKS:
+    if found.slowdown is None or found.blocks < _MIN_BLOCKS:
         return "unsure"
     if p_value <= settings.p_value and found.slowdown.value >= settings.min_slowdown and found.slowdown.low > 1:
         return "slowed"
@@ -140,7 +140,7 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
     told = []
     for at, other in enumerate(victim.others):
         share = min(float(moved[at] / max(moved.sum(), 1e-9)), 1.0)
-        if share < _LEAST_SHARE:
+        if share < _MIN_SHARE:
             continue
         own = evidence_of(victim.measure, victim.overlap[at] >= _SHARED, victim.alone)
         p_value = min(1.0, own.p_value * max(tests, 1))

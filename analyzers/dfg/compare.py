@@ -18,10 +18,10 @@ from ...results.dfg import ActivityStats, Comparison, EdgeDifference, Graph, Nod
 
 START: Final = "(start)"
 END: Final = "(end)"
-FEWEST_BASELINES: Final = 3  # minimum number of runs for the detection of outliers
+MIN_BASELINES: Final = 3  # minimum number of runs for the detection of outliers
 _DEVIATIONS: Final = 3.0  # robust standard deviations of the threshold
 _OF_NORMAL: Final = 1.4826  # scales the median absolute deviation to the standard deviation of a normal distribution
-_LEAST_SPREAD: Final = 0.02  # minimum standard deviation of the distances
+_MIN_SPREAD: Final = 0.02  # minimum standard deviation of the distances
 
 Key = TypeVar("Key")
 Edge = tuple[str, str]
@@ -82,13 +82,13 @@ def outlier(graph: Graph, baseline: Sequence[Graph], names: Sequence[str]) -> Ou
     distances = [distance(graph, other) for other in baseline]
     usual: float | None = None
     threshold: float | None = None
-    if len(baseline) >= FEWEST_BASELINES:
+    if len(baseline) >= MIN_BASELINES:
         among = np.array([[distance(one, other) for other in baseline] for one in baseline])
         np.fill_diagonal(among, np.inf)
         nearest = among.min(axis=1)
         usual = float(np.median(nearest))
         spread = _OF_NORMAL * float(np.median(np.abs(nearest - usual)))
-        threshold = min(usual + _DEVIATIONS * max(spread, _LEAST_SPREAD), 1.0)
+        threshold = min(usual + _DEVIATIONS * max(spread, _MIN_SPREAD), 1.0)
     return Outlier(
         names=list(names),
         distances=distances,

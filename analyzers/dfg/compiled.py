@@ -19,14 +19,14 @@ from .state.durations import Durations
 from .state.nodes import Nodes
 from .state.open_cases import OpenCases
 
-FEWEST: Final = 256
+MIN_EVENTS: Final = 256
 """Minimum number of events for which the helper pays off."""
 _OUT_OF_ORDER, _NO_MEMORY = -1, -2
 
 
 def library(events: int) -> ctypes.CDLL | None:
     """Returns the helper if it exists and the batch is large enough."""
-    return native() if events >= FEWEST else None
+    return native() if events >= MIN_EVENTS else None
 
 
 def tally(

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ...events import EventBatch, is_constant
 from .spec.mapping import Mapping, Names, joined
 
-MOST_ACTIVITIES: Final = 65_536
-MOST_CELLS: Final = 1 << 22
+MAX_ACTIVITIES: Final = 65_536
+MAX_CELLS: Final = 1 << 22
 BEYOND: Final = "(beyond the bound)"
 """Activity of events beyond the bound on activities."""
 RESERVED: Final = frozenset(("(start)", "(end)", "(other)"))
@@ -31,7 +31,7 @@ class Mapper:
         most_activities: maximum number of activities; further ones are counted in ``overflowed`` and named BEYOND.
     """
 
-    def __init__(self, mapping: Mapping, most_activities: int = MOST_ACTIVITIES) -> None:
+    def __init__(self, mapping: Mapping, most_activities: int = MAX_ACTIVITIES) -> None:
         self.mapping = mapping
         self.names: list[str] = []
         self.overflowed = 0
@@ -164,8 +164,8 @@ class Mapper:
             cells = np.full((rows, columns), _UNSEEN, np.int32)
             cells[: len(self._cells), : len(self._cells[0])] = self._cells
             self._cells = cells
-        self._calls.room = max(MOST_CELLS // columns, len(self._calls.meanings))
-        self._files.room = max(MOST_CELLS // rows, len(self._files.meanings))
+        self._calls.room = max(MAX_CELLS // columns, len(self._calls.meanings))
+        self._files.room = max(MAX_CELLS // rows, len(self._files.meanings))
 
 
 class _Classes:
@@ -173,7 +173,7 @@ class _Classes:
 
     def __init__(self, capacity: int) -> None:
         self.meanings: list[Any] = [None]
-        self.room = MOST_CELLS // 16
+        self.room = MAX_CELLS // 16
         self._numbers: dict[Any, int] = {}
         self._of_key = np.full(capacity, _UNSEEN, np.int32)
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from .spec.cases import DEFAULT_CASE, CaseName
 from .spec.mapping import DEFAULT_MAPPING
 
-MOST_ACTIVITIES: Final = 4096
-MOST_EDGES: Final = 30_000
+MAX_ACTIVITIES: Final = 4096
+MAX_EDGES: Final = 30_000
 
 
 class DfgSettings(BaseModel):
@@ -45,13 +45,13 @@ class DfgSettings(BaseModel):
     max_activities: int = Field(
         512,
         ge=1,
-        le=MOST_ACTIVITIES - 1,
+        le=MAX_ACTIVITIES - 1,
         description="Maximum number of distinct activities; further ones are summed as other.",
     )
     max_edges: int = Field(
         4096,
         ge=16,
-        le=MOST_EDGES,
+        le=MAX_EDGES,
         description="Maximum number of edges; beyond it the rarest quarter is dropped and counted.",
     )
     max_cases: int = Field(

@@ -29,8 +29,8 @@ OTHER: Final = 0
 _NARROWEST: Final = 8  # initial number of activity rows
 _LONGEST_NS: Final = 2**53  # maximum plausible duration, ns
 _LATEST_NS: Final = 2**61  # maximum plausible time, ns
-_FEWEST_AT_ONCE: Final = 512  # minimum number of events placed at once
-_MOST_AT_ONCE: Final = 16_384  # maximum number of events placed at once
+_MIN_AT_ONCE: Final = 512  # minimum number of events placed at once
+_MAX_AT_ONCE: Final = 16_384  # maximum number of events placed at once
 _SHARE_AT_ONCE: Final = 16  # divisor of the events so far: small jobs buffer few events
 _RENAMED: Final = -(2**63)  # first id of ended cases with waiting events
 
@@ -60,7 +60,7 @@ class DfgAnalyzer:
         self._counts = Counts()
         self._closing: list[int] = []
         self._renamed = 0
-        self._due = _FEWEST_AT_ONCE
+        self._due = _MIN_AT_ONCE
         self._pending = Pending()
         self._parts = _Parts.make(settings, _NARROWEST)
 
@@ -94,12 +94,12 @@ class DfgAnalyzer:
             size: sizes, bytes; -1 for events without a size.
         """
         count = len(activity)
-        if count <= _MOST_AT_ONCE:
+        if count <= _MAX_AT_ONCE:
             self._put(case, activity, start, duration, size)
             return
         cases = np.asarray(case, np.int64)
-        for at in range(0, count, _MOST_AT_ONCE):
-            rows = slice(at, at + _MOST_AT_ONCE)
+        for at in range(0, count, _MAX_AT_ONCE):
+            rows = slice(at, at + _MAX_AT_ONCE)
             self._put(cases[rows] if cases.ndim else cases, activity[rows], start[rows], duration[rows], size[rows])
 
     def close_case(self, case: int) -> None:
@@ -278,11 +278,11 @@ class DfgAnalyzer:
                 events = self._pending.take(2 * _LATEST_NS, 0)
             else:
                 events = self._pending.take(until_ns, self._settings.max_held // 2)
-            at_once = min(max(self._counts.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE)
+            at_once = min(max(self._counts.events // _SHARE_AT_ONCE, _MIN_AT_ONCE), _MAX_AT_ONCE)
             self._due = min(max(at_once, 2 * len(self._pending)), self._settings.max_held)
             if len(events.start):
                 self._add(events)
-            if at_once < _MOST_AT_ONCE:
+            if at_once < _MAX_AT_ONCE:
                 self._pending.fit()
         if self._closing:
             waits = np.isin(self._closing, self._pending.events.case)

@@ -19,7 +19,7 @@ BUCKET_COUNT: Final = 28
 WIDTH: Final = BUCKETS + BUCKET_COUNT
 SHORTEST_BITS: Final = 10  # bits of the first bucket's upper bound, ns
 _LARGE: Final = 2**44  # a million such values fit in int64
-_MOST: Final = 2**62  # value at which sums saturate
+_SATURATION: Final = 2**62  # value at which sums saturate
 METADATA_WAY: Final = 3
 PIECE_NS: Final = 60 * 10**9
 """Length of the time pieces in which a phase is stored. A phase without end is then bounded."""
@@ -101,7 +101,7 @@ class PhaseTable:
         if int(rows[:, READ:].max()) < _LARGE:
             made = np.add.reduceat(rows, starts)
         else:
-            made = np.minimum(np.add.reduceat(rows.astype(np.float64), starts), _MOST).astype(np.int64)
+            made = np.minimum(np.add.reduceat(rows.astype(np.float64), starts), _SATURATION).astype(np.int64)
         made[:, LANE], made[:, START] = rows[starts, LANE], rows[starts, START]
         made[:, END] = np.maximum.reduceat(rows[:, END], starts)
         made[:, LONGEST] = np.maximum.reduceat(rows[:, LONGEST], starts)

@@ -13,7 +13,7 @@ from ...events import FileInfo
 from ...results.jobs.file_systems import Place
 
 UNKNOWN: Final = "unknown"
-_MOST_POINTS: Final = 8  # maximum number of mount points kept per file system
+_MAX_POINTS: Final = 8  # maximum number of mount points kept per file system
 _NOT_YET: Final = -1
 Numbers = npt.NDArray[np.int64]
 
@@ -167,7 +167,7 @@ class Places:
             self._spots.append(spot)
             self._spot_points.append([])
         points = self._spot_points[number]
-        if file.mount_point and file.mount_point not in points and len(points) < _MOST_POINTS:
+        if file.mount_point and file.mount_point not in points and len(points) < _MAX_POINTS:
             points.append(file.mount_point)
         return number
 

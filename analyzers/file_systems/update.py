@@ -21,9 +21,9 @@ from .places import UNKNOWN, Placed, Places
 from .settings import FileSystemsSettings
 from .summing import METADATA, summed, totals_of
 
-_MOST_HOSTS: Final = 64  # maximum number of listed hosts per file system
+_MAX_HOSTS: Final = 64  # maximum number of listed hosts per file system
 _SUMMED: Final = (table.READ, table.WRITTEN, table.CALLS, table.BUSY, table.METADATA, table.METADATA_BUSY)
-_MOST: Final = 2**62  # value at which sums saturate
+_SATURATION: Final = 2**62  # value at which sums saturate
 
 
 class FileSystemsAnalyzer:
@@ -54,7 +54,7 @@ class FileSystemsAnalyzer:
         for rows in summed(taken.batch, self._hosts(taken), self._places, self._counts, self._gap_ns):
             totals = totals_of(rows, len(self._places.all), _SUMMED)
             totals[: len(self._sums)] += self._sums
-            self._sums = np.minimum(totals, _MOST)
+            self._sums = np.minimum(totals, _SATURATION)
             self._phases.add(rows)
 
     def close_stream(self, stream: str) -> None:
@@ -108,7 +108,7 @@ def _use(
         type=place.spot.type,
         source=place.spot.source,
         mount_points=points,
-        hosts=hosts[:_MOST_HOSTS],
+        hosts=hosts[:_MAX_HOSTS],
         nodes=len(hosts),
         bytes_read=read,
         bytes_written=written,

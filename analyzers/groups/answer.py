@@ -13,7 +13,7 @@ from ..periodicity.tuning import TUNING
 from .member_names import name_groups
 from .members import Member
 
-_LEAST_SHARE: Final = 1e-6  # minimum share of the bytes of a reported group
+_MIN_SHARE: Final = 1e-6  # minimum share of the bytes of a reported group
 
 
 class Found(Struct, frozen=True):
@@ -92,7 +92,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
     told_beside = [
         (group, who, period)
         for group, who in zip(named, whose, strict=True)
-        if group is not main and (period := group.prediction.period_s) is not None and who.share >= _LEAST_SHARE
+        if group is not main and (period := group.prediction.period_s) is not None and who.share >= _MIN_SHARE
         if group.prediction.confidence > TUNING.grouping.told
     ]
     beside = [

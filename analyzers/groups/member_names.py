@@ -10,7 +10,7 @@ from typing import Final
 from ...results.prediction import Who, WhoKind
 from .members import Member
 
-_MOST: Final = 16  # maximum number of listed names
+_MAX_NAMES: Final = 16  # maximum number of listed names
 _NUMBER: Final = re.compile(r"(\d+)")
 
 
@@ -25,7 +25,7 @@ def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> 
     kind: WhoKind = next((each for each in _KINDS if _apart(each, told)), "processes")
     return [
         Who(
-            kind=kind, members=_shown(about[kind]), share=min(max(share, 0.0), 1.0), ranks=about["ranks"][:_MOST],
+            kind=kind, members=_shown(about[kind]), share=min(max(share, 0.0), 1.0), ranks=about["ranks"][:_MAX_NAMES],
             hosts=_shown(about["hosts"]), commands=_shown(about["commands"]), files=_shown(about["files"]),
         )
         for about, share in zip(_shortened(told), shares, strict=True)
@@ -90,4 +90,4 @@ def _ranges(group: Sequence[Member]) -> list[str]:
 
 
 def _shown(names: list[str]) -> list[str]:
-    return names[:_MOST]
+    return names[:_MAX_NAMES]

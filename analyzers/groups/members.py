@@ -17,9 +17,9 @@ from .classes import Key, Process
 
 Ints = npt.NDArray[np.int64]
 
-_MOST_TOLD: Final = 8  # maximum names of one kind kept per member
+_MAX_TOLD: Final = 8  # maximum names of one kind kept per member
 _COMMANDS, _FILES = 2, 4  # maximum distinct commands and kinds of files, as divisors of the maximum members
-_MOST_KNOWN: Final = 4096  # maximum number of cached commands
+_MAX_KNOWN: Final = 4096  # maximum number of cached commands
 _UNTOLD: Final = -1  # file without a kind so far
 
 
@@ -59,9 +59,9 @@ class Member(Struct):
         if known:
             self.ranks = min(low for low, _ in known), max(high for _, high in known)
         if not set(hosts) <= set(self.hosts):
-            self.hosts = sorted({*self.hosts, *hosts})[:_MOST_TOLD]
+            self.hosts = sorted({*self.hosts, *hosts})[:_MAX_TOLD]
         if not set(pids) <= set(self.pids):
-            self.pids = sorted({*self.pids, *pids})[:_MOST_TOLD]
+            self.pids = sorted({*self.pids, *pids})[:_MAX_TOLD]
 
 
 class Members:
@@ -150,7 +150,7 @@ class Members:
             made = command
             for step in range(self._command_step + 1):
                 made = classes.command_at(made, step)
-            if len(self._commands) >= _MOST_KNOWN:
+            if len(self._commands) >= _MAX_KNOWN:
                 self._commands.clear()
             self._commands[command] = made
         return made

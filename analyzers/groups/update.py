@@ -28,9 +28,9 @@ from .together import groups_of
 
 Ints = npt.NDArray[np.int64]
 
-FEWEST_MEMBERS: Final = 8
+MIN_MEMBERS: Final = 8
 """Minimum of the setting ``group_members``; below it no groups are searched."""
-MOST_GROUPS: Final = 4
+MAX_GROUPS: Final = 4
 """Maximum number of analyzed groups, by descending bytes."""
 
 
@@ -42,7 +42,7 @@ class GroupAnalyzer:
     """
 
     def __init__(self, settings: DetectSettings) -> None:
-        self.members = Members(max(settings.group_members, FEWEST_MEMBERS))
+        self.members = Members(max(settings.group_members, MIN_MEMBERS))
         self.sketch = Sketch(settings.bin_ns)
         self._settings = settings
         self._from_ns: int | None = None
@@ -121,7 +121,7 @@ class GroupAnalyzer:
         if len(self._groups) < 2 or (not turn and self._is_explained(prediction)):
             return prediction
         found = []
-        for group in self._groups[:MOST_GROUPS]:
+        for group in self._groups[:MAX_GROUPS]:
             last_ns = group.signal.last_ns or 0
             # a group that ended earlier than the job is silent since, which is not part of its period
             view, periodicity = group.lookout.whole(last_ns) if whole else group.lookout.look(now_ns, last_ns)
@@ -137,7 +137,7 @@ class GroupAnalyzer:
         period, coming = prediction.period_s, prediction.next_phase
         if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
             return False
-        known = [group.lookout.known_period_s for group in self._groups[:MOST_GROUPS]]
+        known = [group.lookout.known_period_s for group in self._groups[:MAX_GROUPS]]
         return all(each is None or abs(math.log(each / period.value)) < TUNING.same.period for each in known)
 
     def _group(self) -> None:

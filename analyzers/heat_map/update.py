@@ -20,9 +20,9 @@ from ..pipeline.contract import AnalyzerKind, JobContext
 from .grid import BIN_NS, Grid, Ints, summed_bins
 from .settings import HeatMapSettings
 
-_MOST_PROCESSES: Final = 4096
+_MAX_PROCESSES: Final = 4096
 """Maximum number of distinct processes without a rank; all further ones count as the last."""
-_MOST_TOLD_APART: Final = 65_536
+_MAX_TOLD_APART: Final = 65_536
 """Maximum number of ranks whose times are stored separately within a row."""
 _AT_ONCE: Final = 8192  # events per piece
 _PLANES: Final = np.full(256, 2, np.int64)
@@ -46,7 +46,7 @@ class _Rows:
     def add(self, member: Ints, busy: Ints) -> None:
         """Adds the time of calls."""
         self.count = max(self.count, int(member.max()) + 1)
-        known = min(self.count, _MOST_TOLD_APART)
+        known = min(self.count, _MAX_TOLD_APART)
         if known > len(self.spent):
             self.spent = np.concatenate([self.spent, np.zeros(known - len(self.spent), np.int64)])
         rows = member < known
@@ -141,12 +141,12 @@ class HeatMapAnalyzer:
             who = (info.host, int(pid[first[at]]) or info.pid)
             number = self._processes.get(who)
             if number is None:
-                if len(self._processes) < _MOST_PROCESSES:
+                if len(self._processes) < _MAX_PROCESSES:
                     number = self._processes[who] = len(self._processes)
                     self._commands.append(info.command)
                 else:
                     self._beyond += 1
-                    number = _MOST_PROCESSES - 1
+                    number = _MAX_PROCESSES - 1
             if info.command and number < len(self._commands):
                 self._commands[number] = info.command  # a process may execute another program
             numbers[at] = number

@@ -17,7 +17,7 @@ from ..common.state import Floats
 
 _BINS: Final = 1024  # maximum number of bins
 _FINEST_S: Final = 0.01  # minimum length of a bin, s
-_MOST_FILES: Final = 10  # maximum number of files listed per culprit
+_MAX_FILES: Final = 10  # maximum number of files listed per culprit
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def interference_with(
             bytes=int(meanwhile),
             together_s=together,
             file_systems=[point for point in points if point],
-            files=files[:_MOST_FILES],
+            files=files[:_MAX_FILES],
             interactions=count,
         )
         found.append((meanwhile, culprit))

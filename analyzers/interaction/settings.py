@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...results.interaction_kinds import Grouping, Start
 
-MOST_ACTORS: Final = 2**20 - 1  # limit of the keys of links
+MAX_ACTORS: Final = 2**20 - 1  # limit of the keys of links
 
 BACKGROUND: Final = (
     "swapper*",
@@ -66,7 +66,7 @@ class InteractionSettings(BaseModel):
     max_actors: int = Field(
         16_384,
         ge=16,
-        le=MOST_ACTORS,
+        le=MAX_ACTORS,
         description="Maximum number of distinct threads; beyond it the least active quarter is evicted.",
     )
     max_uses: int = Field(

@@ -24,9 +24,9 @@ from .state.registries import Files, Processes
 from .state.tables import Tables, split_named
 from .state.timeline import Timeline, operation_of
 
-_FEWEST_AT_ONCE: Final = 1024  # minimum number of calls processed at once
-_MOST_CLOSING: Final = 256  # maximum number of ended streams that wait
-_MOST_AT_ONCE: Final = 65_536  # limit of ``Sums.add``
+_MIN_AT_ONCE: Final = 1024  # minimum number of calls processed at once
+_MAX_CLOSING: Final = 256  # maximum number of ended streams that wait
+_MAX_AT_ONCE: Final = 65_536  # limit of ``Sums.add``
 _SHARE_AT_ONCE: Final = 16  # divisor of the events so far: small jobs buffer few events
 
 
@@ -86,18 +86,18 @@ class LayerAnalyzer:
                 self._look()
         at = 0
         while at < len(batch):
-            room = _MOST_AT_ONCE - len(self._new)
+            room = _MAX_AT_ONCE - len(self._new)
             part = batch if not at and len(batch) <= room else batch.select(slice(at, at + room))
             at += len(part)
             self._new.put(part, stream, info)
-            if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
+            if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _MIN_AT_ONCE), _MAX_AT_ONCE):
                 self._look()
 
     def close_stream(self, stream: str) -> None:
         """Ends a stream. Calls without an observed end of their enclosing call count as the program's."""
         self._closing[stream] = self._pids.pop(stream, 0)
         # each pass is costly, and jobs of many short processes end streams often
-        if len(self._closing) >= _MOST_CLOSING:
+        if len(self._closing) >= _MAX_CLOSING:
             self._look()
 
     def settle(self) -> None:

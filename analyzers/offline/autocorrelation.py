@@ -14,11 +14,11 @@ from ...results.traces.analysis import AutocorrelationAnswer
 from ..periodicity.scores import scores_of
 from ..periodicity.spectrum.spectrum import Floats
 
-_LEAST_HEIGHT: Final = 0.15  # minimum height of a peak
-_LEAST_PROMINENCE: Final = 0.1  # minimum prominence of a peak
+_MIN_HEIGHT: Final = 0.15  # minimum height of a peak
+_MIN_PROMINENCE: Final = 0.1  # minimum prominence of a peak
 _OUTLYING: Final = 1.0  # maximum deviation, in weighted standard deviations
 _FAR: Final = 0.25  # maximum deviation, as a share of the median interval
-_LEAST_MERGED: Final = 0.2  # minimum confidence of a merged result
+_MIN_MERGED: Final = 0.2  # minimum confidence of a merged result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,10 +72,10 @@ def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> 
     correlation = autocorrelation(values)
     likeness = 1.0
     if as_reference:
-        peaks, about = find_peaks(correlation, height=_LEAST_HEIGHT)
+        peaks, about = find_peaks(correlation, height=_MIN_HEIGHT)
         found = _weighed_by_rise(np.diff(peaks).astype(np.float64), np.diff(about["peak_heights"]))
     else:
-        peaks, about = find_peaks(correlation, height=_LEAST_HEIGHT, prominence=_LEAST_PROMINENCE)
+        peaks, about = find_peaks(correlation, height=_MIN_HEIGHT, prominence=_MIN_PROMINENCE)
         repeated = peaks <= len(values) // 2
         peaks, heights = peaks[repeated], about["peak_heights"][repeated]
         found = _weighed_by_height(np.diff(peaks, prepend=0).astype(np.float64), heights)
@@ -115,7 +115,7 @@ def merge(prediction: Prediction, answer: AutocorrelationAnswer, bandwidth: Floa
     lowest = min(prediction.dominant, key=lambda row: row.frequency_hz) if prediction.period_s is not None else None
     if lowest is not None:
         period, confidence = lowest.period_s, (1 + lowest.confidence + answer.confidence) / 3
-        if confidence < _LEAST_MERGED:
+        if confidence < _MIN_MERGED:
             return prediction.model_copy(update={"period_s": None, "confidence": 0.0, "scores": None})
     else:
         period, confidence = answer.period_s, answer.confidence / 3

@@ -19,7 +19,7 @@ from .trace import detect
 
 Keys = Iterable[npt.NDArray[np.int64]]
 
-FEWEST_REQUESTS: Final = 4  # minimum requests of an analyzed group
+MIN_REQUESTS: Final = 4  # minimum requests of an analyzed group
 
 
 def analyse_groups(
@@ -63,8 +63,8 @@ def analyse_groups(
     groups: list[Group] = []
     for number in order[:top]:
         prediction, note = None, ""
-        if requests[number] < FEWEST_REQUESTS:
-            note = f"too small: {requests[number]} of at least {FEWEST_REQUESTS} requests"
+        if requests[number] < MIN_REQUESTS:
+            note = f"too small: {requests[number]} of at least {MIN_REQUESTS} requests"
         else:
             prediction = detect(Again(partial(own, number)), settings, names[number])
         groups.append(

@@ -14,11 +14,11 @@ from ...events import EventBatch, FileInfo, StreamInfo, make_batch
 from ...results.prediction import OtherPeriod, Prediction
 from ..common.again import Again
 from ..groups.answer import Answer, Found, answer_with
-from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer
+from ..groups.update import MAX_GROUPS, MIN_MEMBERS, GroupAnalyzer
 from ..periodicity.estimator import SignalWindow
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
-from .groups import FEWEST_REQUESTS, edges_of
+from .groups import MIN_REQUESTS, edges_of
 from .phase_signal import phases_of, signal_of
 from .requests import Batches
 from .trace import examine
@@ -40,7 +40,7 @@ class Apart(NamedTuple):
 
 def groups_wanted(settings: DetectSettings) -> bool:
     """Returns whether groups are searched."""
-    return settings.group_members >= FEWEST_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
+    return settings.group_members >= MIN_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
 
 
 class Beside(NamedTuple):
@@ -86,7 +86,7 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
     analyzer = GroupAnalyzer(settings)
     for batch, info in batches:
         analyzer.update(batch, info, files, left_out)
-    groups = analyzer.grouped()[:MOST_GROUPS]
+    groups = analyzer.grouped()[:MAX_GROUPS]
     if len(groups) < 2:
         return Told(prediction, view)
     group_of = np.full(len(analyzer.members), -1, np.int64)
@@ -120,7 +120,7 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
     first = [(make_batch(1, {"start": batch.start[:1]}), left_out) for batch, left_out in edges]
     found, views = [], {}
     for number, group in enumerate(groups):
-        if counts[number] >= FEWEST_REQUESTS:
+        if counts[number] >= MIN_REQUESTS:
             mine = partial(own, number)
             theirs, seen = examine(Again(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
             if theirs.confidence < TUNING.same.sure:  # a group that ended before the trace has been silent since

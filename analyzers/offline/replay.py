@@ -22,12 +22,12 @@ from .requests import Batches
 
 Times = npt.NDArray[np.int64]
 
-MOST_MOMENTS: Final = 300  # maximum number of judged predictions
+MAX_MOMENTS: Final = 300  # maximum number of judged predictions
 _USUAL_EVERY_S: Final = 1.0  # default time between predictions without phases, s
-_FEWEST_MOMENTS: Final = 20  # minimum number of predictions without phases
+_MIN_MOMENTS: Final = 20  # minimum number of predictions without phases
 _FIRST_MOMENTS: Final = 50  # number of first phases that are never skipped
 _BETWEEN: Final = 4  # maximum number of predictions between two judged ones
-_MOST_BETWEEN: Final = 600  # predictions, of half a millisecond or more each
+_MAX_BETWEEN: Final = 600  # predictions, of half a millisecond or more each
 _COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
 
 
@@ -127,7 +127,7 @@ def span_of(events: Iterable[EventBatch]) -> Span | None:
 
 
 def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
-    """Returns the times of predictions, int64 ns ascending, at most ``MOST_MOMENTS``.
+    """Returns the times of predictions, int64 ns ascending, at most ``MAX_MOMENTS``.
 
     The times are the ends of phases, when a program would flush its trace: the first ones all, and the others evenly
     thinned to fit. Without phases, or if a time between predictions is requested, they are equidistant; the distance
@@ -140,13 +140,13 @@ def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *
         # one bin later the phase is over in the signal, too
         found = np.rint(phases.end_s * 1e9).astype(np.int64) + bin_ns
         found = np.unique(found[found <= last + 2 * bin_ns])
-        if len(found) > MOST_MOMENTS:
-            later = np.linspace(_FIRST_MOMENTS, len(found) - 1, MOST_MOMENTS - _FIRST_MOMENTS)
+        if len(found) > MAX_MOMENTS:
+            later = np.linspace(_FIRST_MOMENTS, len(found) - 1, MAX_MOMENTS - _FIRST_MOMENTS)
             found = found[np.concatenate([np.arange(_FIRST_MOMENTS), np.rint(later).astype(np.int64)])]
         return found
-    usual_s = min(_USUAL_EVERY_S, (last - first) / 1e9 / _FEWEST_MOMENTS)
-    step = max(round((every_s or usual_s) * 1e9), bin_ns, -(-(last - first) // MOST_MOMENTS))
-    return np.arange(first + step, max(last, first + step) + 1, step, dtype=np.int64)[:MOST_MOMENTS]
+    usual_s = min(_USUAL_EVERY_S, (last - first) / 1e9 / _MIN_MOMENTS)
+    step = max(round((every_s or usual_s) * 1e9), bin_ns, -(-(last - first) // MAX_MOMENTS))
+    return np.arange(first + step, max(last, first + step) + 1, step, dtype=np.int64)[:MAX_MOMENTS]
 
 
 def predictions_at(
@@ -183,7 +183,7 @@ def _with_some_between(moments: Times) -> Times:
     An aggregator also predicts between the ends of phases, and these predictions affect the next ones: a period within
     phases is discarded when they are over.
     """
-    between = min(_BETWEEN, _MOST_BETWEEN // max(len(moments), 1))
+    between = min(_BETWEEN, _MAX_BETWEEN // max(len(moments), 1))
     parts = np.arange(1, between + 1) / (between + 1)
     inner = moments[:-1, None] + np.diff(moments)[:, None] * parts
     return np.unique(np.concatenate([moments, np.rint(inner).astype(np.int64).ravel()]))

@@ -17,7 +17,7 @@ Batches: TypeAlias = Iterable[tuple[EventBatch, LeftOut]]
 Columns: TypeAlias = tuple[Times, Times, Times]
 """Start, end and bytes of requests."""
 
-MOST_HELD: Final = 2**19  # maximum number of requests kept in memory
+MAX_HELD: Final = 2**19  # maximum number of requests kept in memory
 _PIECE: Final = 2**18  # number of requests per piece
 _LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # times beyond such a pause come from a wrong clock
 
@@ -33,7 +33,7 @@ class Requests:
         last_ns: latest end of a request.
     """
 
-    def __init__(self, batches: Batches, mode: ModeName, *, on_clock: bool, most_held: int = MOST_HELD) -> None:
+    def __init__(self, batches: Batches, mode: ModeName, *, on_clock: bool, most_held: int = MAX_HELD) -> None:
         self._batches, self._mode = batches, mode
         self._limits: tuple[int, int] | None = None
         self._held: list[Columns] | None = []

@@ -28,7 +28,7 @@ _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 _OVERVIEW: Final = 2048  # bins of the first look at a trace
 _ESTIMATED: Final = 2**20  # maximum bins of an estimate, the newest
 _SEARCHED: Final = 2**18  # maximum bins for the search of further periods
-_FEWEST: Final = 1024  # minimum bins of a short trace, unless they would be below the minimum length
+_MIN_BINS: Final = 1024  # minimum bins of a short trace, unless they would be below the minimum length
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 
 
@@ -129,7 +129,7 @@ def _finest(span_ns: int, settings: DetectSettings) -> int:
     bin_ns = FINEST_NS
     while span_ns // bin_ns >= settings.trace_bins - 1:
         bin_ns *= FACTOR
-    while bin_ns > _SHORTEST_NS and span_ns // bin_ns < min(_FEWEST, settings.trace_bins // FACTOR):
+    while bin_ns > _SHORTEST_NS and span_ns // bin_ns < min(_MIN_BINS, settings.trace_bins // FACTOR):
         bin_ns //= FACTOR
     return bin_ns
 

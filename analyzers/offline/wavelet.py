@@ -17,11 +17,11 @@ from ..periodicity.spectrum.spectrum import Floats
 
 Complexes = npt.NDArray[np.complex128]
 
-MOST_PERIODS: Final = 128  # rows of the view
-MOST_TIMES: Final = 512  # maximum columns of the view
+MAX_PERIODS: Final = 128  # rows of the view
+MAX_TIMES: Final = 512  # maximum columns of the view
 _OMEGA: Final = 6.0  # radians of the wave per scale
 _REACH: Final = 6.0  # scales beyond which the wavelet is negligible
-_MOST_BINS: Final = 2**16  # maximum bins before averaging
+_MAX_BINS: Final = 2**16  # maximum bins before averaging
 _PIECE: Final = 3 * 2**13  # bins per piece of a long signal
 _SHORTEST_BINS: Final = 4.0  # minimum period, bins
 _BINS_A_PERIOD: Final = 16  # bins per period that suffice
@@ -65,15 +65,15 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float |
         The view; None for fewer than 16 bins or a constant signal.
     """
     begun = start_s
-    fold = -(-len(values) // _MOST_BINS) or 1
+    fold = -(-len(values) // _MAX_BINS) or 1
     values, bin_s = _folded(values, fold), bin_s * fold
     count = len(values)
     if count < 4 * _SHORTEST_BINS or not values.std() > 1e-12 * values.max():
         return None
     off = values - values.mean()
     shortest = max(_SHORTEST_BINS, 0.0 if period_s is None else min(period_s / bin_s / 4, count / 8))
-    periods = np.geomspace(shortest, count / 2, MOST_PERIODS)
-    columns = min(count, MOST_TIMES)
+    periods = np.geomspace(shortest, count / 2, MAX_PERIODS)
+    columns = min(count, MAX_TIMES)
     edges = np.arange(columns + 1) * (count / columns)
     power = np.empty((len(periods), columns))
     octave = np.floor(np.log2(periods / _BINS_A_PERIOD)).astype(int)

@@ -17,9 +17,9 @@ from typing import Final, Protocol
 
 import numpy as np
 
-LEAST_DEVIATION: Final = 0.05
+MIN_DEVIATION: Final = 0.05
 """Minimum standard deviation of log-intervals assumed by CUSUM: 5 % of the period."""
-_MOST_DEVIATIONS: Final = 3.0  # clipping of z, in standard deviations
+_MAX_DEVIATIONS: Final = 3.0  # clipping of z, in standard deviations
 
 
 class ChangeDetector(Protocol):
@@ -119,8 +119,8 @@ class Cusum:
     def update(self, value: float) -> bool:
         """Adds a number; returns whether a sum exceeds the threshold."""
         if self._count >= self.learning:
-            deviation = max(math.sqrt(self._square / (self._count - 1)), LEAST_DEVIATION)
-            z = min(max((value - self._mean) / deviation, -_MOST_DEVIATIONS), _MOST_DEVIATIONS)
+            deviation = max(math.sqrt(self._square / (self._count - 1)), MIN_DEVIATION)
+            z = min(max((value - self._mean) / deviation, -_MAX_DEVIATIONS), _MAX_DEVIATIONS)
             self._above, self._below = max(0.0, self._above + z - self.k), max(0.0, self._below - z - self.k)
             self._above_run = [*self._above_run, value] if self._above else []
             self._below_run = [*self._below_run, value] if self._below else []

@@ -17,7 +17,7 @@ from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
 from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
-from ..totals import MOST, added
+from ..totals import SATURATION, added
 
 
 class Seen:
@@ -72,9 +72,9 @@ class Seen:
             if some := [row for row in rows if kinds[row] == kind]:
                 volume = [volumes[row] for row in some]
                 if kind is Kind.READ:
-                    self.bytes_read = min(self.bytes_read + sum(volume), MOST)
+                    self.bytes_read = min(self.bytes_read + sum(volume), SATURATION)
                 else:
-                    self.bytes_written = min(self.bytes_written + sum(volume), MOST)
+                    self.bytes_written = min(self.bytes_written + sum(volume), SATURATION)
                 signal.add_few([starts[row] for row in some], [ends[row] for row in some], volume, now_ns)
         return min(starts[row] for row in rows), max(ends[row] for row in rows)
 

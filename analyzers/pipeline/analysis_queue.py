@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 
 from ...events import EventBatch, StreamInfo, concatenate
 
-_MOST_PIECES: Final = 16
+_MAX_PIECES: Final = 16
 """Maximum number of separate batches. An array of few events takes more memory than the events."""
 
 
@@ -71,7 +71,7 @@ class AnalysisQueue:
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Adds events of a stream."""
         self._whole = None
-        if len(self._batches) == _MOST_PIECES:
+        if len(self._batches) == _MAX_PIECES:
             self._batches = [concatenate(self._batches)]
         self._batches.append(batch)
         self._length += len(batch)

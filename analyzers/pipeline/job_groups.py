@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...results.prediction import Prediction
-from ..groups.update import FEWEST_MEMBERS, GroupAnalyzer
+from ..groups.update import MIN_MEMBERS, GroupAnalyzer
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from .analysis_queue import Taken
@@ -46,7 +46,7 @@ class JobGroups:
 
 def groups_wanted(settings: DetectSettings) -> bool:
     """Returns whether groups are searched in running jobs."""
-    return settings.method == "tide" and settings.group_members >= FEWEST_MEMBERS
+    return settings.method == "tide" and settings.group_members >= MIN_MEMBERS
 
 
 KIND = AnalyzerKind("groups", lambda context: JobGroups(context) if groups_wanted(context.settings.detect) else None)

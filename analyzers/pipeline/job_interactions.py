@@ -22,8 +22,8 @@ from .numbering import JobNames
 if TYPE_CHECKING:
     from ...results.interaction import Ranking
 
-_MOST_HOSTS = 65_536  # maximum number of distinct hosts
-_MOST_HELD = 1024  # maximum number of buffered events, or introductions
+_MAX_HOSTS = 65_536  # maximum number of distinct hosts
+_MAX_HELD = 1024  # maximum number of buffered events, or introductions
 _ANY = 0  # stream number of events identified by numbers
 _UNKNOWN = -1  # number of an unknown host
 
@@ -91,13 +91,13 @@ class JobInteractions:
             self._numbered += 1
             self._streams[stream] = self._numbered
         machine = (self._job if self._is_live else info.job), info.host
-        if machine not in self._spaces and len(self._spaces) < _MOST_HOSTS:
+        if machine not in self._spaces and len(self._spaces) < _MAX_HOSTS:
             self._spaces[machine] = len(self._spaces)
         space, number = self._spaces.get(machine, 0), self._streams[stream]
         if self._is_live and self._introduced.get(stream) is not info:
             self._introduced[stream] = info
             self._introductions.append(introduction(self._names, info, space=space, stream=number))
-            if len(self._introductions) >= _MOST_HELD:
+            if len(self._introductions) >= _MAX_HELD:
                 self._introduce()
         return space, number
 
@@ -105,7 +105,7 @@ class JobInteractions:
         # events identified by numbers form one batch across streams
         self._held.setdefault((space, number), []).append(who)
         self._held_events += len(who)
-        if self._held_events >= _MOST_HELD:
+        if self._held_events >= _MAX_HELD:
             self.settle()
 
     def close_stream(self, stream: str) -> None:

@@ -33,7 +33,7 @@ _STORED_NAMES: Final = {"daemon.jobs.losses.early_losses:EarlyLosses": "daemon.j
 _CLASS_NAMES: Final = {stored: name for name, stored in _STORED_NAMES.items()}
 _REFERENCE: Final = 1  # extension code of a reference to a value
 _LARGE: Final = 2  # extension code of an integer beyond 64 bits
-_MOST: Final = 2**63  # bound of plain integers
+_INTEGER_BOUND: Final = 2**63  # bound of plain integers
 (
     _ARRAY,
     _CONSTANT,
@@ -134,7 +134,7 @@ class _Writer:
         if value is None or type(value) in (bool, float, str, bytes):
             return value
         if type(value) is int:
-            return value if -_MOST <= value < _MOST else Ext(_LARGE, str(value).encode())
+            return value if -_INTEGER_BOUND <= value < _INTEGER_BOUND else Ext(_LARGE, str(value).encode())
         number = self._numbers.get(id(value))
         if number is None:
             self._numbers[id(value)] = number = len(self.values)

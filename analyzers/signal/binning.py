@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..common.grouping import native
 
-_FEWEST: Final = 256
+_MIN_REQUESTS: Final = 256
 """Minimum number of requests for which the compiled helper pays off."""
 
 Numbers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
@@ -100,7 +100,7 @@ def _within(
 
 def _compiled(*columns: npt.NDArray[np.int64]) -> ctypes.CDLL | None:
     """Returns the compiled helper if it exists, pays off, and can read the columns."""
-    if len(columns[0]) < _FEWEST or any(not column.flags.c_contiguous for column in columns):
+    if len(columns[0]) < _MIN_REQUESTS or any(not column.flags.c_contiguous for column in columns):
         return None
     return native()
 

@@ -15,7 +15,7 @@ from .bandwidth import FACTOR, BandwidthSignal
 
 _BINS: Final = 2048  # bins per level
 _LEVELS: Final = 9  # number of levels
-_MOST_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
+_MAX_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
 _SLACK: Final = 1.25  # factor by which a period may exceed a level's range before the level changes
 
 
@@ -58,11 +58,11 @@ class Resolutions(Struct, frozen=True):
         """Returns the level at which a period has 32 to 128 bins. The current one while it is close to that."""
         if current is not None:
             per_period = period_s * 1e9 / self.length_ns(current)
-            fewest = _MOST_PER_PERIOD / FACTOR / _SLACK if current else 0.0
-            most = _MOST_PER_PERIOD * _SLACK if current < self.levels - 1 else float("inf")
+            fewest = _MAX_PER_PERIOD / FACTOR / _SLACK if current else 0.0
+            most = _MAX_PER_PERIOD * _SLACK if current < self.levels - 1 else float("inf")
             if fewest <= per_period < most:
                 return current
         level = 0
-        while level < self.levels - 1 and period_s * 1e9 >= self.length_ns(level) * _MOST_PER_PERIOD:
+        while level < self.levels - 1 and period_s * 1e9 >= self.length_ns(level) * _MAX_PER_PERIOD:
             level += 1
         return level

@@ -47,11 +47,11 @@ class Coder:
     the same by the file's number).
     """
 
-    MOST_FIELDS = 16
+    MAX_FIELDS = 16
 
     def __init__(self, fields: int, first_of_handle: int) -> None:
-        if not 1 <= first_of_handle <= fields <= self.MOST_FIELDS:
-            raise ValueError(f"1 to {self.MOST_FIELDS} fields, those of the handle last, not {fields}")
+        if not 1 <= first_of_handle <= fields <= self.MAX_FIELDS:
+            raise ValueError(f"1 to {self.MAX_FIELDS} fields, those of the handle last, not {fields}")
         self._fields = fields
         self._native = native()
         self._fallback = CoderFallback(fields, first_of_handle) if self._native is None else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-MOST_TERMINALS: Final = 1 << 20
-_MOST_HANDLES: Final = 1 << 16
-_MOST_GROWTHS: Final = 256
-_LEAST_FILTER: Final = 1 << 8
-_MOST_FILTER: Final = 1 << 16
+MAX_TERMINALS: Final = 1 << 20
+_MAX_HANDLES: Final = 1 << 16
+_MAX_GROWTHS: Final = 256
+_MIN_FILTER: Final = 1 << 8
+_MAX_FILTER: Final = 1 << 16
 _MASK: Final = (1 << 64) - 1
 _FACTOR: Final = 0x9E3779B97F4A7C15
 _COMPANY: Final = 0xBF58476D1CE4E5B9
@@ -49,7 +49,7 @@ class CoderFallback:
         """Encodes calls; returns fewer terminals than calls if a new section is needed."""
         coded: list[int] = []
         for group, values in zip(groups, fields, strict=True):
-            if len(self.terminals) == MOST_TERMINALS:
+            if len(self.terminals) == MAX_TERMINALS:
                 break
             growth = self._grow(group, values)
             number = self._numbers.get((group, 0, tuple(growth)))
@@ -110,7 +110,7 @@ class CoderFallback:
     def _lasts(self, group: int, handle: int) -> tuple[list[int], list[int]]:
         of_handle = self._last_of_handle.get((group, handle))
         if of_handle is None:
-            if len(self._last_of_handle) == _MOST_HANDLES:
+            if len(self._last_of_handle) == _MAX_HANDLES:
                 self._last_of_handle.clear()
             of_handle = self._last_of_handle[group, handle] = [0] * self._fields
         return self._group(group), of_handle
@@ -128,21 +128,21 @@ class CoderFallback:
         if (group, field, by) in self._known:
             return True
         count = self._known_count.get((group, field), 0)
-        if not self._was_seen(_mix(_mix(group, field), by)) or count == _MOST_GROWTHS:
+        if not self._was_seen(_mix(_mix(group, field), by)) or count == _MAX_GROWTHS:
             return False
         self._known.add((group, field, by))
         self._known_count[group, field] = count + 1
         return True
 
     def _was_seen(self, hashed: int) -> bool:
-        if self._seen_used == len(self._seen) < _MOST_FILTER:
-            self._seen = [0] * max(_LEAST_FILTER, 2 * len(self._seen))
+        if self._seen_used == len(self._seen) < _MAX_FILTER:
+            self._seen = [0] * max(_MIN_FILTER, 2 * len(self._seen))
             self._seen_used = 0
         place, mark = hashed & (len(self._seen) - 1), (hashed >> 32) | 1
         if self._seen[place] == mark:
             return True
         self._seen[place] = mark
-        self._seen_used += len(self._seen) < _MOST_FILTER
+        self._seen_used += len(self._seen) < _MAX_FILTER
         return False
 
 

@@ -19,16 +19,16 @@ from ..integers.packing import Packed, pack, unpack
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
 from .grammar import Rules
-from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_TERMINALS, Section
+from .stream import MAX_CALLS, MAX_CHUNK, MAX_GROUPS, MAX_TERMINALS, Section
 from .text_templates import places_in
 from .times import Stamps, Times, pack_stamps
 
-_MOST_SYMBOLS: Final = 1 << 20
-MOST_NUMBERS: Final = 1 << 23
+_MAX_SYMBOLS: Final = 1 << 20
+MAX_NUMBERS: Final = 1 << 23
 """Maximum number of numbers in a part."""
 _SHORT: Final = 2048
 """Maximum size of a cached text, bytes."""
-_MOST_TAKEN: Final = 1 << 20
+_MAX_TAKEN: Final = 1 << 20
 """Number of numbers in a text above which they are not extracted."""
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
@@ -141,16 +141,16 @@ def section_of(part: Part, times: Times | None, where: str) -> Section:
         grammar = _grammar_decoder.decode(packed_grammar)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise InputError(where, None, f"a section cannot be decoded: {error}", "what this version writes") from None
-    if not 0 <= texts.calls <= MOST_CALLS:
-        raise InputError(where, None, f"a section of {texts.calls} calls", f"at most {MOST_CALLS}")
+    if not 0 <= texts.calls <= MAX_CALLS:
+        raise InputError(where, None, f"a section of {texts.calls} calls", f"at most {MAX_CALLS}")
     if any(places_in(template) > INTEGERS for template in texts.templates):
         raise InputError(where, None, "a template with too many integers", f"at most {INTEGERS}")
     groups = _groups(signatures, texts, where)
     numbers = _Numbers(part.numbers[places:], where)
     terminals = _terminals(signatures, numbers, len(groups), where)
     rules = Rules(
-        _column(grammar.lengths, np.uint32, _MOST_SYMBOLS, where),
-        _column(grammar.values, np.int32, _MOST_SYMBOLS, where),
+        _column(grammar.lengths, np.uint32, _MAX_SYMBOLS, where),
+        _column(grammar.values, np.int32, _MAX_SYMBOLS, where),
         numbers.take(grammar.values.count).view(np.uint64),
     )
     if len(signatures.literals) != len(FIELDS):
@@ -159,8 +159,8 @@ def section_of(part: Part, times: Times | None, where: str) -> Section:
     numbers.end()
     if times is None:
         times = Times(0, 0, list(_no_stamps(texts.calls)))
-    if any(not 0 < stamps.calls <= MOST_CHUNK for stamps in times.stamps):
-        raise InputError(where, None, "times of too many calls in a chunk", f"1 to {MOST_CHUNK}")
+    if any(not 0 < stamps.calls <= MAX_CHUNK for stamps in times.stamps):
+        raise InputError(where, None, "times of too many calls in a chunk", f"1 to {MAX_CHUNK}")
     return Section(
         texts.calls,
         times.first_ns,
@@ -192,7 +192,7 @@ def _text(value: Any) -> tuple[bytes, npt.NDArray[np.int64]]:
 
 def _taken(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
     rest, numbers = take_numbers(text)
-    return (rest, numbers) if len(numbers) <= _MOST_TAKEN else (text, numbers[:0])
+    return (rest, numbers) if len(numbers) <= _MAX_TAKEN else (text, numbers[:0])
 
 
 class _Numbers:
@@ -215,7 +215,7 @@ class _Numbers:
 
 
 def _groups(signatures: _Signatures, texts: _Texts, where: str) -> npt.NDArray[np.int64]:
-    groups = _table(signatures.groups, len(STATIC), MOST_GROUPS + MOST_CHUNK, where)
+    groups = _table(signatures.groups, len(STATIC), MAX_GROUPS + MAX_CHUNK, where)
     kinds = [len(texts.names), max(Layer) + 1, max(Kind) + 1]
     limits = np.array([*kinds, 256, 1 << 16, 1 << 16, len(texts.templates), len(texts.threads)])
     if len(groups) and ((groups < 0) | (groups >= limits)).any():
@@ -224,7 +224,7 @@ def _groups(signatures: _Signatures, texts: _Texts, where: str) -> npt.NDArray[n
 
 
 def _terminals(signatures: _Signatures, numbers: _Numbers, groups: int, where: str) -> Terminals:
-    most = MOST_TERMINALS + MOST_CHUNK
+    most = MAX_TERMINALS + MAX_CHUNK
     group = _column(signatures.terminal_groups, np.uint32, most, where)
     literals = _column(signatures.terminal_literals, np.uint32, most, where)
     if len(group) != len(literals):
@@ -236,8 +236,8 @@ def _terminals(signatures: _Signatures, numbers: _Numbers, groups: int, where: s
 
 
 def _no_stamps(calls: int) -> Iterator[Stamps]:
-    for at in range(0, calls, MOST_CHUNK):
-        count = min(MOST_CHUNK, calls - at)
+    for at in range(0, calls, MAX_CHUNK):
+        count = min(MAX_CHUNK, calls - at)
         zeros = np.zeros(count, np.int64)
         yield pack_stamps(zeros, zeros)
 

@@ -16,13 +16,13 @@ from ...events.schema import COLUMNS
 from ..integers.byte_templates import count_numbers
 from .encoding import Part
 
-MOST_FEW: Final = 128
+MAX_FEW: Final = 128
 """Maximum number of uncompressed calls."""
 _BYTES: Final = 2000
 """Approximate memory of the objects of a batch, bytes."""
-_MOST_TEXTS: Final = 512
+_MAX_TEXTS: Final = 512
 """Maximum number of definitions of a stream whose calls are looked up in the cache."""
-_MOST_BYTES: Final = 1 << 22
+_MAX_BYTES: Final = 1 << 22
 """Maximum size of cached parts, bytes; above it all are discarded."""
 _THREAD: Final = 3
 """Number of values per thread, the last decimal ones of a section's text: pid, tid and rank."""
@@ -48,7 +48,7 @@ class FewCalls:
 
     def put(self, batch: EventBatch, table: DefinitionTable) -> bool:
         """Stores copies of calls; False if there would be too many."""
-        if self._calls + len(batch) > MOST_FEW:
+        if self._calls + len(batch) > MAX_FEW:
             return False
         if len(batch):
             self._calls += len(batch)
@@ -79,7 +79,7 @@ class AlikeParts:
     @staticmethod
     def key_of(batch: EventBatch, table: DefinitionTable) -> bytes | None:
         """Returns a key that is equal for calls with similar parts. None: the parts are not cached."""
-        if table.string_count + table.signature_count > _MOST_TEXTS:
+        if table.string_count + table.signature_count > _MAX_TEXTS:
             return None
         thread = [_only(column) for column in (batch.pid, batch.tid, batch.rank)]
         if thread[0] is None or thread[1] is None or thread[2] is None or thread[0] < 0 or thread[1] < 0:
@@ -100,7 +100,7 @@ class AlikeParts:
     def remember(self, key: bytes, part: Part) -> None:
         """Stores the part created for calls with the given key."""
         self._bytes += sum(map(len, part.pieces)) + part.numbers.nbytes
-        if self._bytes > _MOST_BYTES:
+        if self._bytes > _MAX_BYTES:
             self._known.clear()
             self._bytes = 0
         self._known[key] = part, count_numbers(part.pieces[0], words=False) - _THREAD

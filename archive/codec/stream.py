@@ -19,23 +19,23 @@ from .grammar import Grammar, Rules
 from .splitter import Splitter
 from .times import Stamps, pack_stamps, unpack_stamps
 
-MOST_SYMBOLS: Final = 1 << 18
+MAX_SYMBOLS: Final = 1 << 18
 """Number of symbols above which a grammar is closed and a new section begun."""
 _FEW_SYMBOLS: Final = 1 << 16
 _WORTH: Final = 4
 """Calls per symbol below which a grammar is closed at ``_FEW_SYMBOLS``. A larger one would not compress better, and
 would exceed the cache."""
-MOST_CALLS: Final = 1 << 22
+MAX_CALLS: Final = 1 << 22
 """Maximum number of calls in a section."""
-MOST_GROUPS: Final = 1 << 16
-MOST_TERMINALS: Final = 1 << 18
-MOST_LITERALS: Final = 1 << 20
+MAX_GROUPS: Final = 1 << 16
+MAX_TERMINALS: Final = 1 << 18
+MAX_LITERALS: Final = 1 << 20
 """For all fields together. Like groups and terminals, the number above which a section is closed."""
-MOST_CHUNK: Final = 1 << 16
+MAX_CHUNK: Final = 1 << 16
 """Maximum number of calls processed at once, by which each limit may be exceeded."""
-_CHUNK_BYTES: Final = 4 * MOST_CHUNK
+_CHUNK_BYTES: Final = 4 * MAX_CHUNK
 """Approximate size of the packed times of a chunk, bytes."""
-_LEAST_BYTES: Final = 4000
+_MIN_BYTES: Final = 4000
 """Approximate memory of the objects of a section, bytes."""
 _PIECE_BYTES: Final = 400
 """Approximate overhead of a pair of arrays, bytes."""
@@ -78,7 +78,7 @@ class StreamCompressor:
     Memory is bounded by the section: a grammar that does not compress is closed, and a new section begins.
     """
 
-    def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS, tick_ns: int = 1) -> None:
+    def __init__(self, most_symbols: int = MAX_SYMBOLS, most_calls: int = MAX_CALLS, tick_ns: int = 1) -> None:
         self._most_symbols = most_symbols
         self._most_calls = most_calls
         self._tick_ns = tick_ns
@@ -109,7 +109,7 @@ class StreamCompressor:
         while low < len(batch):
             if self._open is None:
                 self._open = _OpenSection(self._tick_ns)
-            most = min(MOST_CHUNK, self._most_calls - self._open.calls)
+            most = min(MAX_CHUNK, self._most_calls - self._open.calls)
             taken = self._open.take(batch, low, min(len(batch), low + most), table)
             low += taken
             if not taken or self._open.is_full(self._most_symbols, self._most_calls):
@@ -138,7 +138,7 @@ class _OpenSection:
 
     @property
     def nbytes(self) -> int:
-        packed = _LEAST_BYTES + _CHUNK_BYTES * len(self._stamps) + _PIECE_BYTES * len(self._held)
+        packed = _MIN_BYTES + _CHUNK_BYTES * len(self._stamps) + _PIECE_BYTES * len(self._held)
         return packed + 16 * self._held_calls + self._splitter.nbytes + self._coder.nbytes + self._grammar.nbytes
 
     def is_full(self, most_symbols: int, most_calls: int) -> bool:
@@ -147,9 +147,9 @@ class _OpenSection:
             self.calls >= most_calls
             or symbols >= most_symbols
             or (symbols >= _FEW_SYMBOLS and symbols * _WORTH > self.calls)
-            or len(self._splitter) >= MOST_GROUPS
-            or self._coder.count >= MOST_TERMINALS
-            or self._coder.literal_count >= MOST_LITERALS
+            or len(self._splitter) >= MAX_GROUPS
+            or self._coder.count >= MAX_TERMINALS
+            or self._coder.literal_count >= MAX_LITERALS
         )
 
     def take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
@@ -163,8 +163,8 @@ class _OpenSection:
         duration = batch.duration[low : low + taken].astype(np.int64)
         self._held.append((start, duration))
         self._held_calls += taken
-        while self._held_calls >= MOST_CHUNK:
-            self._stamp(MOST_CHUNK)
+        while self._held_calls >= MAX_CHUNK:
+            self._stamp(MAX_CHUNK)
         self._first_ns = min(self._first_ns, int(start.min()))
         self._last_ns = max(self._last_ns, int((start + duration).max()))
         self.calls += taken

@@ -16,7 +16,7 @@ from ..bundles import decode_bundle, numbers_of
 from ..codec.encoding import Part, PartKind
 from ..merge.merged import Key, MergedParts
 from ..merge.rank_patterns import Integers
-from ..merge.rank_sets import MOST_MEMBERS, Members
+from ..merge.rank_sets import MAX_MEMBERS, Members
 
 _HELD: Final = 1 << 26
 """Maximum size of cached unpacked blocks, and of cached pieces, bytes."""
@@ -95,8 +95,8 @@ class MergedIndex:
     def _add(self, parts: MergedParts, at: int, length: int, place: int) -> None:
         key, members, count = parts.key, parts.members, len(parts.members)
         if key.kind == PartKind.STREAM:
-            if self._streams + count > MOST_MEMBERS:
-                raise InputError(self.where, None, f"more than {MOST_MEMBERS} streams", "fewer")
+            if self._streams + count > MAX_MEMBERS:
+                raise InputError(self.where, None, f"more than {MAX_MEMBERS} streams", "fewer")
             self._streams += count
         number = len(self.blocks)
         held = members if members.lines <= _FEW_LINES else None

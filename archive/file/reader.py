@@ -22,7 +22,7 @@ from .stream_directory import ArchivedStream, ArchivedStreams
 
 _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 _UNUSABLE = (InputError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, ValueError)
-_MOST_TOLD = 1000
+_MAX_TOLD = 1000
 
 
 class ArchiveReader:
@@ -109,7 +109,7 @@ class ArchiveReader:
     def _tell_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
         """Reports sections that were lost with a damaged block. After a crash the last times have no section."""
         missing = max(known | timed if self.complete else known, default=-1) + 1 - len(known)
-        if missing and stream not in self._told and len(self._told) < _MOST_TOLD:
+        if missing and stream not in self._told and len(self._told) < _MAX_TOLD:
             self._told.add(stream)
             problem = f"{missing} sections of stream {stream} are missing"
             self.problems.append(InputError(self.where, None, problem, "the sections of all that was written"))

@@ -17,9 +17,9 @@ from .merged_index import MergedIndex
 _stream_decoder = msgspec.json.Decoder(tuple[str, StreamInfo])
 _names_decoder = msgspec.json.Decoder(Definitions)
 _losses_decoder = msgspec.json.Decoder(dict[str, int])
-_MOST_NUMBER: Final = 1_000_000
+_MAX_NUMBER: Final = 1_000_000
 """Maximum number of files, as a stream may define."""
-_MOST_PROBLEMS: Final = 1000
+_MAX_PROBLEMS: Final = 1000
 _UNUSABLE: Final = (InputError, msgspec.MsgspecError, RecursionError, ValueError)
 
 
@@ -77,7 +77,7 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
             stream.name, stream.info = _stream_decoder.decode(text)
         elif kind is PartKind.NAMES:
             names = _names_decoder.decode(text)
-            if any(not 0 < file <= _MOST_NUMBER for file, _ in names.files):
+            if any(not 0 < file <= _MAX_NUMBER for file, _ in names.files):
                 raise ValueError("the number of a file is out of range")
             stream.files.update(names.files)
             stream.handles.update(names.handles)
@@ -86,7 +86,7 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
 
     def _tell(self, number: int, kind: PartKind, at: int, error: Exception) -> None:
         known = number, int(kind), at
-        if known not in self._told and len(self._problems) < _MOST_PROBLEMS:
+        if known not in self._told and len(self._problems) < _MAX_PROBLEMS:
             self._told.add(known)
             what = error.problem if isinstance(error, InputError) else str(error)
             problem = f"what stream {number} says ({kind.name.lower()}) cannot be used: {what}"

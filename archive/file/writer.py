@@ -14,7 +14,7 @@ import numpy as np
 from ...events.batch import EventBatch
 from ...events.definitions import Definitions, DefinitionTable
 from ...events.stream import StreamInfo
-from ..blocks import MOST_PIECE, BlockKind, encode_block, head
+from ..blocks import MAX_PIECE, BlockKind, encode_block, head
 from ..codec.encoding import Part, PartKind, repeated_text_part, section_part, text_part
 from ..codec.few import AlikeParts, FewCalls
 from ..codec.stream import Section, StreamCompressor
@@ -23,11 +23,11 @@ from ..merge.merging import Merger
 
 _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12
-_LONG: Final = MOST_PIECE // 4
+_LONG: Final = MAX_PIECE // 4
 """Size of encoded definitions above which they are halved, bytes. That of one file has at most 100,000."""
-_MOST_LANES: Final = 8
+_MAX_LANES: Final = 8
 """Number of streams of one rank that are identified by rank. Further ones are identified by their order."""
-_MOST_RANK: Final = 2**31 - 1
+_MAX_RANK: Final = 2**31 - 1
 
 
 @dataclass(slots=True)
@@ -282,7 +282,7 @@ class ArchiveWriter:
     def _member(self, known: _Open) -> tuple[int, int]:
         if known.member is None:
             rank = known.info.rank
-            if 0 <= rank <= _MOST_RANK and self._of_rank[rank] < _MOST_LANES:
+            if 0 <= rank <= _MAX_RANK and self._of_rank[rank] < _MAX_LANES:
                 self._of_rank[rank] += 1
                 known.member = self._of_rank[rank], rank
             else:

@@ -13,8 +13,8 @@ _MARK: Final = b"\x00"
 _WORD_MARK: Final = b"\x01"
 _LENGTH: Final = ord("@")
 """Offset from the number of digits of a hexadecimal word to the character after its mark."""
-_MOST_ZEROS: Final = 15
-_MOST_PADDED: Final = 10**17
+_MAX_ZEROS: Final = 15
+_MAX_PADDED: Final = 10**17
 _LONGEST: Final = 40
 """Number of digits from which a digit string is not treated as a number."""
 _DIGITS = re.compile(rb"([0-9]+)")
@@ -97,7 +97,7 @@ def _number(digits: bytes) -> int | None:
     if digits[0] != _NAUGHT or len(digits) == 1:
         return value if value < 2**63 else None
     zeros = len(digits) - len(str(value))
-    return -16 * value - zeros if zeros <= _MOST_ZEROS and value < _MOST_PADDED else None
+    return -16 * value - zeros if zeros <= _MAX_ZEROS and value < _MAX_PADDED else None
 
 
 def _signed(value: int) -> int:

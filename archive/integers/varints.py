@@ -10,10 +10,10 @@ import numpy.typing as npt
 from ...events.errors import InputError
 from ..native_library import native
 
-_MOST_BYTES: Final = 10
+_MAX_BYTES: Final = 10
 """Maximum size of a 64-bit integer."""
 _MORE: Final = 0x80
-_STEPS: Final = np.array([1 << 7 * place for place in range(1, _MOST_BYTES)], np.uint64)
+_STEPS: Final = np.array([1 << 7 * place for place in range(1, _MAX_BYTES)], np.uint64)
 """Values from which one more byte is needed."""
 
 
@@ -34,7 +34,7 @@ def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> byt
         return _encode(_grown(values) if grown else values)
     if not values.flags.c_contiguous:
         values = values.copy()
-    room = np.empty(_MOST_BYTES * len(values), np.uint8)
+    room = np.empty(_MAX_BYTES * len(values), np.uint8)
     length = compiled.varints_encode(values.ctypes.data, len(values), grown, room.ctypes.data)
     return room[:length].tobytes()
 
@@ -73,8 +73,8 @@ def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]
         return (read >> 1).astype(np.int64) ^ -(read & 1).astype(np.int64)
     begins = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
     lengths = ends - begins
-    if count and int(lengths.max()) > _MOST_BYTES:
-        raise InputError(where, None, f"an integer of {int(lengths.max())} bytes", f"at most {_MOST_BYTES}")
+    if count and int(lengths.max()) > _MAX_BYTES:
+        raise InputError(where, None, f"an integer of {int(lengths.max())} bytes", f"at most {_MAX_BYTES}")
     zigzag = np.zeros(count, np.uint64)
     for place in range(int(lengths.max(initial=0))):
         here = np.flatnonzero(lengths > place)

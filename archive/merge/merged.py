@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from ...events.errors import InputError
-from ..codec.encoding import MOST_NUMBERS
+from ..codec.encoding import MAX_NUMBERS
 from ..integers import integers
 from ..integers.packing import Packed, pack, unpack
 from ..integers.varints import decode_varints, encode_varints
@@ -29,7 +29,7 @@ _LITTLE: Final = 256
 _DEFLATE_MORE: Final = 16
 """Maximum number of bytes that deflation adds to such small data."""
 _WIDEST: Final = 1 << 18
-_MOST_LINES: Final = 1 << 22
+_MAX_LINES: Final = 1 << 22
 _OVERHEAD: Final = 1024
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
@@ -133,8 +133,8 @@ class MergedParts:
             found = _decoder.decode(payload)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(where, None, f"merged parts cannot be decoded: {error}", _EXPECTED) from None
-        if found.width > MOST_NUMBERS:
-            raise InputError(where, None, f"parts of {found.width} numbers", f"at most {MOST_NUMBERS}")
+        if found.width > MAX_NUMBERS:
+            raise InputError(where, None, f"parts of {found.width} numbers", f"at most {MAX_NUMBERS}")
         members = Members.decode(found.members, where)
         key = Key(found.kind, found.ordinal, found.lane, tuple(found.pieces), found.width)
         return cls(key, members, found, where, piece)
@@ -189,8 +189,8 @@ class MergedParts:
             raise self._broken("a count of lines for each column")
         along = np.arange(self.key.width) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         counts = np.repeat(firsts, lengths) + np.repeat(steps, lengths) * along
-        if len(counts) and (counts.min() < 0 or counts.max() > len(self.members) or int(counts.sum()) > _MOST_LINES):
-            raise self._broken(f"at most {_MOST_LINES} lines")
+        if len(counts) and (counts.min() < 0 or counts.max() > len(self.members) or int(counts.sum()) > _MAX_LINES):
+            raise self._broken(f"at most {_MAX_LINES} lines")
         return counts
 
     @cached_property

@@ -12,17 +12,17 @@ from typing import Final
 
 import numpy as np
 
-from ..blocks import MOST_PIECE, BlockKind
-from ..bundles import MOST_BUNDLE, encode_bundle
-from ..codec.encoding import MOST_NUMBERS, Part, PartKind
+from ..blocks import MAX_PIECE, BlockKind
+from ..bundles import MAX_BUNDLE, encode_bundle
+from ..codec.encoding import MAX_NUMBERS, Part, PartKind
 from .merged import Key, encode_merged
 from .rank_patterns import Integers, Patterns, find_patterns, merge_patterns
 
 _LEAF_MEMBERS: Final = 512
 _LEAF_NUMBERS: Final = 1 << 18
-_MOST_PENDING: Final = 1 << 25
+_MAX_PENDING: Final = 1 << 25
 """Bytes of numbers without a pattern, and of patterns, above which they are written."""
-_MOST_KNOWN: Final = 65_536
+_MAX_KNOWN: Final = 65_536
 """Maximum number of remembered pieces, by digest."""
 _NUMBERS: Final = 9
 """Index of the numbers without a pattern among the pieces of a part."""
@@ -93,7 +93,7 @@ class Merger:
     @property
     def is_due(self) -> bool:
         """Whether so much data waits that it should be written."""
-        return self._pending >= _MOST_PENDING
+        return self._pending >= _MAX_PENDING
 
     def add(self, kind: PartKind, ordinal: int, lane: int, rank: int, part: Part) -> None:
         """Adds a part; its new pieces may be written immediately, everything else by ``flush``.
@@ -108,8 +108,8 @@ class Merger:
         Raises:
             ValueError: the part is too large.
         """
-        if any(len(piece) > MOST_PIECE for piece in part.pieces) or len(part.numbers) > MOST_NUMBERS:
-            raise ValueError(f"a piece has at most {MOST_PIECE} bytes, a part at most {MOST_NUMBERS} numbers")
+        if any(len(piece) > MAX_PIECE for piece in part.pieces) or len(part.numbers) > MAX_NUMBERS:
+            raise ValueError(f"a piece has at most {MAX_PIECE} bytes, a part at most {MAX_NUMBERS} numbers")
         numbers = [self._number_of((kind, place), piece) for place, piece in enumerate(part.pieces)]
         key = Key(kind, ordinal, lane, tuple(numbers), len(part.numbers))
         group = self._groups.get(key)
@@ -126,7 +126,7 @@ class Merger:
         for key, following in zip_longest(keys, keys[1:]):
             patterns = groups.pop(key).whole()
             text = encode_merged(key, patterns, partial(self._number_of, (key.kind, _NUMBERS)))
-            if length + len(text) > MOST_BUNDLE:
+            if length + len(text) > MAX_BUNDLE:
                 self._write_merged(merged)
                 merged, length = [], 0
             merged.append(text)
@@ -139,12 +139,12 @@ class Merger:
         digest = blake2b(piece, digest_size=20).digest()
         number = self._known.get(digest)
         if number is None:
-            if self._waiting_bytes + len(piece) > MOST_BUNDLE:
+            if self._waiting_bytes + len(piece) > MAX_BUNDLE:
                 self._write_pieces()
             number, self.pieces = self.pieces, self.pieces + 1
             self._waiting.append((what, number, piece))
             self._waiting_bytes += len(piece)
-            if len(self._known) < _MOST_KNOWN:
+            if len(self._known) < _MAX_KNOWN:
                 self._known[digest] = number
         return number
 

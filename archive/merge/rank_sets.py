@@ -11,7 +11,7 @@ from ...events.errors import InputError
 from ..integers.packing import Packed, pack, unpack
 from .rank_patterns import Integers, lines_of
 
-MOST_MEMBERS: Final = 1 << 22
+MAX_MEMBERS: Final = 1 << 22
 """Maximum number of streams in an archive."""
 
 
@@ -36,12 +36,12 @@ class Members:
         Raises:
             InputError: the ranks are not ascending, or more than an archive may have.
         """
-        firsts, steps, lengths = (unpack(each, MOST_MEMBERS, where) for each in packed)
+        firsts, steps, lengths = (unpack(each, MAX_MEMBERS, where) for each in packed)
         if not 0 < len(firsts) == len(steps) == len(lengths):
             raise InputError(where, None, "ranks in lines of unequal columns", "first, step and length for each")
         fits = (firsts >= 0) & (firsts < 2**32) & (steps >= 0) & (steps < 2**32)
-        if not (fits & (lengths > 0) & (lengths <= MOST_MEMBERS)).all() or int(lengths.sum()) > MOST_MEMBERS:
-            raise InputError(where, None, "ranks out of range", f"at most {MOST_MEMBERS} below 2^32")
+        if not (fits & (lengths > 0) & (lengths <= MAX_MEMBERS)).all() or int(lengths.sum()) > MAX_MEMBERS:
+            raise InputError(where, None, "ranks out of range", f"at most {MAX_MEMBERS} below 2^32")
         lasts = firsts + steps * (lengths - 1)
         if ((steps == 0) & (lengths > 1)).any() or (firsts[1:] <= lasts[:-1]).any() or int(lasts[-1]) >= 2**32:
             raise InputError(where, None, "ranks out of order", "ascending ranks")

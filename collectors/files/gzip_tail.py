@@ -15,7 +15,7 @@ _GZIP_ONLY: Final = 16 + zlib.MAX_WBITS
 _CHECKS: Final = {"incorrect data check": 4, "incorrect length check": 0}
 """zlib's error text for a wrong check at the end of a member. The value is the number of the member's bytes after
 the failed check."""
-_LEAST_HEAD: Final = 4096
+_MIN_HEAD: Final = 4096
 """Minimum number of bytes to decompress from a file's first bytes. A tar archive is recognised by its bytes 257-261."""
 _EXPECTED: Final = "a gzip file that was written to its end"
 
@@ -153,7 +153,7 @@ def inflated_head(head: bytes) -> bytes:
     if not head.startswith(MAGIC):
         return head
     inflater, made, rest = zlib.decompressobj(_GZIP_ONLY), b"", head
-    most = max(len(head), _LEAST_HEAD)
+    most = max(len(head), _MIN_HEAD)
     try:
         while rest and not inflater.eof and len(made) < most:
             inflater, more, rest = _inflated(inflater, rest, most)

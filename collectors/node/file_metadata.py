@@ -24,9 +24,9 @@ from .striping import LayoutReader, Question, Striping
 _FRESH_S: Final = 1.0
 """Seconds until a process's namespace is read again. Its mounts are read again, too, if the kernel does not report
 changes."""
-_MOST_VIEWS: Final = 64
-_MOST_BYTES: Final = 16 << 20
-_MOST_KNOWN: Final = 16_384
+_MAX_VIEWS: Final = 64
+_MAX_BYTES: Final = 16 << 20
+_MAX_KNOWN: Final = 16_384
 _STABLE: Final = ("/usr/", "/lib/", "/lib64/", "/etc/")
 """System folders, whose files are assumed not to change for a second."""
 _PIECE: Final = 1 << 20
@@ -182,7 +182,7 @@ class NodeFileMetadata:
             descriptor = os.open(self._proc / name / "mountinfo", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return None
-        while len(self._views) >= _MOST_VIEWS:
+        while len(self._views) >= _MAX_VIEWS:
             os.close(self._views.popitem(last=False)[1].descriptor)
         view = self._views[key] = _View(descriptor)
         return view
@@ -231,13 +231,13 @@ class ProcessFileMetadata:
         """Adds a result to ``named`` if it is valid for other processes, too."""
         view = self._view
         if view is not None and info.path.startswith(_STABLE) and info.filesystem not in _STRIPED:
-            if len(view.named) >= _MOST_KNOWN:
+            if len(view.named) >= _MAX_KNOWN:
                 view.named.clear()
             view.named[name] = info
 
     def _forget_old(self, view: _View) -> None:
         now_s = self._node.clock()
-        if now_s - view.infos_s >= _FRESH_S or len(view.infos) >= _MOST_KNOWN:
+        if now_s - view.infos_s >= _FRESH_S or len(view.infos) >= _MAX_KNOWN:
             view.forget_files()
             view.infos_s = now_s
 
@@ -291,7 +291,7 @@ class ProcessFileMetadata:
             of_mount = (type_on(kind, spelled), mount.point, kind, shared, 0, 0, "", source)
             if view.table.is_point(path):
                 return FileInfo(path, *of_mount)
-            if len(view.known) >= _MOST_KNOWN:
+            if len(view.known) >= _MAX_KNOWN:
                 view.known.clear()
             view.known[key] = of_folder = of_mount
         return FileInfo(path, *of_folder)
@@ -321,7 +321,7 @@ def _read(descriptor: int) -> bytes:
     pieces: list[bytes] = []
     try:
         os.lseek(descriptor, 0, os.SEEK_SET)
-        while sum(map(len, pieces)) < _MOST_BYTES and (piece := os.read(descriptor, _PIECE)):
+        while sum(map(len, pieces)) < _MAX_BYTES and (piece := os.read(descriptor, _PIECE)):
             pieces.append(piece)
     except OSError:
         return b""

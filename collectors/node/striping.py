@@ -31,8 +31,8 @@ _COMPONENT: Final = struct.Struct("<IIQQIIIQ4x")
 _INSTANTIATED: Final = 0x10
 _STALE: Final = 0x01
 _ALL_TARGETS: Final = 0xFFFF
-_MOST_COMPONENTS: Final = 1024
-_MOST_WAITING: Final = 256
+_MAX_COMPONENTS: Final = 1024
+_MAX_WAITING: Final = 256
 
 
 class Striping(Struct, frozen=True):
@@ -70,7 +70,7 @@ def _plain(value: bytes) -> Striping | None:
 def _composite(value: bytes) -> Striping | None:
     if len(value) < _COMPONENTS.size:
         return None
-    count = min(_COMPONENTS.unpack_from(value)[4], _MOST_COMPONENTS)
+    count = min(_COMPONENTS.unpack_from(value)[4], _MAX_COMPONENTS)
     best: tuple[bool, int, Striping] | None = None
     for number in range(count):
         at = _COMPONENTS.size + number * _COMPONENT.size
@@ -96,7 +96,7 @@ class LayoutReader:
 
     def __init__(self, attribute: Callable[[str, str], bytes] = os.getxattr) -> None:
         self._attribute = attribute
-        self._asked: queue.Queue[Question | None] = queue.Queue(_MOST_WAITING)
+        self._asked: queue.Queue[Question | None] = queue.Queue(_MAX_WAITING)
         self._thread: threading.Thread | None = None
 
     def ask(self, path: str) -> Question:

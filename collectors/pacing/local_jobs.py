@@ -11,12 +11,12 @@ from typing import Final
 from ...scheduling.protocol import JobState
 from .constants import DONE_QUIET_S, PHASE_GAP_S, QUIET_S, RATE_OVER_S, STUCK_S
 
-_MOST_MOVED: Final = 1 << 50
+_MAX_MOVED: Final = 1 << 50
 """Maximum number of bytes moved between two polls. A process that reports more violates the layout."""
 _LOOKS: Final = 2
 """Polls without a call before a job counts as quiet. One poll may always fall between two calls."""
 _PHASES: Final = 4
-_FEWEST: Final = 2
+_MIN_PHASES: Final = 2
 _LONGER: Final = 2.0
 """A pause this many times longer than any in the latest phases is outside a phase."""
 
@@ -82,7 +82,7 @@ class LocalJob:
 
     def _pause_s(self) -> float:
         """Returns a pause longer than those between calls of one phase. It is known as far as phases were measured."""
-        if len(self.pauses_s) < _FEWEST:
+        if len(self.pauses_s) < _MIN_PHASES:
             return QUIET_S
         return min(QUIET_S, max(DONE_QUIET_S, _LONGER * max(*self.pauses_s, self.longest_pause_s)))
 
@@ -126,7 +126,7 @@ class LocalJobs:
             self._numbers += 1
             job = self.jobs[name] = LocalJob(JobState(self._numbers, math.inf, now_s, since_s=now_s), activity.moved)
         fresh = activity.moved - job.moved
-        fresh = fresh if 0 <= fresh < _MOST_MOVED else 0
+        fresh = fresh if 0 <= fresh < _MAX_MOVED else 0
         job.moved = activity.moved
         if job.is_in_call(activity.in_call_s, fresh, since_s) or fresh:
             if not job.in_phase:

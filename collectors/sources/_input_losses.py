@@ -13,7 +13,7 @@ from ...events.losses import INPUT_BYTES, events_of
 from ...events.network.wire import carried
 from ..source import Chunk, Lost, Opened, SourceItem
 
-_MOST_JOBS: Final = 64
+_MAX_JOBS: Final = 64
 """Maximum number of jobs per input that receive losses. Further jobs' losses are only in the collector's counters."""
 _BYTES: Final = "bytes_dropped:"
 
@@ -39,7 +39,7 @@ class InputLosses:
         """Returns the items of one poll, followed by the new losses for each job."""
         whole = [self._sound(item) if isinstance(item, Chunk) else item for item in items]
         for item in whole:
-            if isinstance(item, Opened) and len(self._jobs) < _MOST_JOBS:
+            if isinstance(item, Opened) and len(self._jobs) < _MAX_JOBS:
                 self._jobs[item.info.job] = None
         now = Counter({_spelled(name): count for name, count in self._counters.items() if _is_told(name)})
         grown = now - self._told

@@ -15,7 +15,7 @@ from ...events.schema import UNKNOWN_RANK
 from ..call_classes import classify
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
-from .eventlog.cases import LATEST_NS, MOST_STREAMS
+from .eventlog.cases import LATEST_NS, MAX_STREAMS
 
 NEEDED: Final = frozenset(("call", "start", "duration"))
 EXPECTED: Final = "columns call, start and duration in nanoseconds (and the others of an event, path, job and host)"
@@ -108,7 +108,7 @@ class CallTable:
 
     def _process(self, who: _Who, start_ns: int, items: list[SourceItem]) -> _Process | None:
         process = self._processes.get(who)
-        if process is None and len(self._processes) < MOST_STREAMS:
+        if process is None and len(self._processes) < MAX_STREAMS:
             about, origin = self._about, self._about.origin
             part = f"{who.job}@{who.host}:{who.rank if who.rank != UNKNOWN_RANK else ''}:{who.pid or ''}"
             again = sum(each[:4] == who[:4] for each in self._processes)

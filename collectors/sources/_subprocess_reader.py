@@ -28,10 +28,10 @@ from ..parser import Input
 from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
 from ..transport.window import packed, readable, readable_info, spelled
 
-MOST_MEMORY: Final = 8 << 30
+MAX_MEMORY: Final = 8 << 30
 PATIENCE_S: Final = 120.0
 """Seconds without output after which a reader counts as hung."""
-_MOST_FRAME: Final = 1 << 28
+_MAX_FRAME: Final = 1 << 28
 _HEAD: Final = struct.Struct("<cI")
 _MESSAGE, _FRAME, _STATE = b"m", b"f", b"s"
 _READ: Final = 1 << 20
@@ -116,7 +116,7 @@ def _parts(pipe: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
     while True:
         while len(held) >= _HEAD.size:
             kind, size = _HEAD.unpack_from(held)
-            if size > _MOST_FRAME:
+            if size > _MAX_FRAME:
                 raise ProtocolError(f"a frame of {size} bytes")
             if len(held) < _HEAD.size + size:
                 break
@@ -163,7 +163,7 @@ def _reason(status: int, errors: IO[bytes]) -> str:
 
 def main() -> None:
     """Runs the reader and writes its items."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print to standard output, too

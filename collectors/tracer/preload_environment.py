@@ -20,9 +20,9 @@ LONGEST_SOCKET_PATH: Final = 107
 LIBRARY_LAYERS: Final = ("mpiio", "hdf5", "netcdf", "pnetcdf")
 """Layers with a library of their own; POSIX and STDIO are in the core."""
 
-_MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
+_MAX_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
-_MOST_LIBRARY: Final = 1 << 28
+_MAX_LIBRARY: Final = 1 << 28
 _SHARED_OBJECT: Final = b"\x7fELF"
 _ASKS_THE_CORE: Final = b"\0iotide_provided_3\0"
 """Symbol that every wrapper library looks up, with the number from `library_copies.h`."""
@@ -118,9 +118,9 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
     for path in tracer.libraries:
         try:
             with open_regular(path) as file:
-                content = file.read(_MOST_LIBRARY + 1)
-            if len(content) > _MOST_LIBRARY:
-                raise OSError(errno.EFBIG, f"more than {_MOST_LIBRARY >> 20} MiB")
+                content = file.read(_MAX_LIBRARY + 1)
+            if len(content) > _MAX_LIBRARY:
+                raise OSError(errno.EFBIG, f"more than {_MAX_LIBRARY >> 20} MiB")
         except OSError as error:
             raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
         if content.startswith(_SHARED_OBJECT) and _ASKS_THE_CORE not in content and _ASKS_SOME_CORE in content:
@@ -148,9 +148,9 @@ def _prefixes(paths: Iterable[Path]) -> str:
                 raise ConfigError(f"--only-paths and --skip-paths: a path must not contain a colon: {form}")
             made[form] = None
     text = ":".join(made)
-    if len(made) > _MOST_PREFIXES or len(os.fsencode(text)) > _LONGEST_PREFIXES:
+    if len(made) > _MAX_PREFIXES or len(os.fsencode(text)) > _LONGEST_PREFIXES:
         raise ConfigError(
-            f"at most {_MOST_PREFIXES} paths of {_LONGEST_PREFIXES} bytes together can be kept or left out, and one "
+            f"at most {_MAX_PREFIXES} paths of {_LONGEST_PREFIXES} bytes together can be kept or left out, and one "
             "that symbolic links lead to counts twice"
         )
     return text

@@ -44,7 +44,7 @@ _KEPT_BYTES: Final = 1 << 30
 """Bound on data stored for the next collector if none is configured."""
 _OWN: Final = "(collector)"
 """Name of the collector's own stream. It introduces its job before the first program is traced."""
-_MOST_LONGER: Final = 10.0
+_MAX_LONGER: Final = 10.0
 """Maximum factor by which the poll interval of silent sources grows."""
 
 
@@ -165,7 +165,7 @@ class Agent:
         if busy or self._quiet < _QUIET_PUMPS:
             await asyncio.sleep(0 if busy else settings.poll_interval_s)
             return
-        longer = min(_MOST_LONGER, 1.0 + (self._quiet - _QUIET_PUMPS) / _SLOWER_EACH)
+        longer = min(_MAX_LONGER, 1.0 + (self._quiet - _QUIET_PUMPS) / _SLOWER_EACH)
         waking = [source for source in self._sources if isinstance(source, Waking)]
         if not all([source.sleep() for source in waking]):  # noqa: C419  (each is to be asked)
             longer = 1.0

@@ -12,7 +12,7 @@ from ...events import Definitions, EventBatch, ProtocolError, StreamInfo
 from ...events.network.wire import Frame, decode, encode_batch
 from .window import readable
 
-_MOST_FRAMES: Final = 64
+_MAX_FRAMES: Final = 64
 _encoder: Final = msgspec.msgpack.Encoder()
 _definitions: Final = msgspec.msgpack.Decoder(Definitions)
 _info: Final = msgspec.msgpack.Decoder(StreamInfo)
@@ -29,7 +29,7 @@ def unpacked(data: bytes) -> EventBatch | None:
     """Returns the events; None if the bytes are malformed."""
     try:
         (count,) = struct.unpack_from("<I", data)
-        if count > _MOST_FRAMES:
+        if count > _MAX_FRAMES:
             return None
         frames: list[Frame] = []
         at = 4 + 4 * count

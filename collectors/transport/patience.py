@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-_MOST_STALLS: Final = 5
+_MAX_STALLS: Final = 5
 """Maximum number of times that the timeout is doubled while nothing is acknowledged."""
 
 
@@ -41,7 +41,7 @@ class Patience:
         self._is_stalled = now_s - self._progress_s >= self._resend_after_s * 2**self._stalls
         if self._is_stalled and is_under_way:
             self._progress_s = now_s
-            self._stalls = min(self._stalls + 1, _MOST_STALLS)
+            self._stalls = min(self._stalls + 1, _MAX_STALLS)
 
     def is_over(self, sent_s: float, now_s: float) -> bool:
         """Returns whether a message that was sent at ``sent_s`` must be sent again."""

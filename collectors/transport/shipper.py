@@ -25,7 +25,7 @@ from .heartbeats.heartbeats import Heartbeats
 from .merging import Merging
 from .patience import Patience
 from .spool_files import SpoolFiles
-from .window import FIRST_CREDIT, MOST_UNDER_WAY, SendWindow, Sent, extend, spelled
+from .window import FIRST_CREDIT, MAX_UNDER_WAY, SendWindow, Sent, extend, spelled
 
 
 class Shipper:
@@ -232,7 +232,7 @@ class Shipper:
         self._time_out(now_s)
         out.extend(self._resends)
         self._resends.clear()
-        while self._under_way < self._credit and self._under_way_bytes < MOST_UNDER_WAY and len(self._backlog):
+        while self._under_way < self._credit and self._under_way_bytes < MAX_UNDER_WAY and len(self._backlog):
             self._send(*self._backlog.pop(), now_s, out)
         for window in self._windows_to_end():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:

@@ -19,7 +19,7 @@ MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
 
 FIRST_CREDIT = 64
 """Batches that may be in flight before the aggregator has sent a credit."""
-MOST_UNDER_WAY = 16 << 20
+MAX_UNDER_WAY = 16 << 20
 """Bytes in flight above which nothing more is sent until some are acknowledged. They occupy the aggregator's memory,
 where a full credit of full batches would take 256 MiB per collector. With acks after 50 ms it allows 320 MB/s."""
 

@@ -50,7 +50,7 @@ PLAIN: Final = frozenset(
         "FILE",
     }
 )
-_MOST_NAMED_VALUES: Final = 40
+_MAX_NAMED_VALUES: Final = 40
 _KNOWN = re.compile(r"^[A-Z_]+\s+[^#(]*?\b(\w+)\s*\(", re.MULTILINE)
 
 
@@ -257,6 +257,6 @@ def _role(cindex: Any, kind: Any) -> str:
         if value.kind == cindex.CursorKind.ENUM_CONSTANT_DECL:
             names.setdefault(value.enum_value, value.spelling)
     run = next(number for number in range(len(names) + 1) if number not in names)
-    if run < 2 or run > _MOST_NAMED_VALUES:
+    if run < 2 or run > _MAX_NAMED_VALUES:
         return ""
     return "enum{" + "/".join(names[number] for number in range(run)) + "}"

@@ -7,10 +7,10 @@ from typing import Final
 
 from .model import Item, Machine, Parameter, Role, Statement
 
-MOST_WORDS: Final = 64
+MAX_WORDS: Final = 64
 """IOTIDE_MAX_WORDS of tracer.h."""
-MOST_ELEMENTS: Final = 16
-MOST_ARRAYS: Final = 6
+MAX_ELEMENTS: Final = 16
+MAX_ARRAYS: Final = 6
 
 _CODES: Final = {
     "int": "i", "uint": "u", "hex": "x", "double": "g", "request": "x", "flags": "O", "mode": "m", "dirfd": "i",
@@ -81,7 +81,7 @@ class Plan:
     def most_elements(self) -> int:
         """Maximum number of recorded elements of each array."""
         arrays = sum(item.code == "a" for item in self.worded)
-        return min(MOST_ELEMENTS, (MOST_WORDS - (len(self.worded) - arrays)) // max(arrays, 1) - 1)
+        return min(MAX_ELEMENTS, (MAX_WORDS - (len(self.worded) - arrays)) // max(arrays, 1) - 1)
 
 
 def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool = False) -> Plan:
@@ -111,8 +111,8 @@ def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool =
         shown.append(Shown("result", result_code, Role("int"), expression="result"))
     directory = _directory_before(statement, path) if path else ""
     found = Plan(statement, source, creates, path, directory, descriptor, tuple(shown), result_code)
-    if found.most_elements < 1 or len(found.worded) > MOST_WORDS:
-        raise PlanError(f"expected at most {MOST_WORDS} recorded values: make some parameters `opaque`")
+    if found.most_elements < 1 or len(found.worded) > MAX_WORDS:
+        raise PlanError(f"expected at most {MAX_WORDS} recorded values: make some parameters `opaque`")
     return found
 
 

@@ -15,12 +15,12 @@ from .declarations import IDENTIFIER, DeclarationError, Types, split_declaration
 from .model import CType, Item, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
 from .signature_lines import Block, blocks_of, split_top
 
-_MOST_TEXT: Final = 16 << 20
+_MAX_TEXT: Final = 16 << 20
 _ROLE: Final = re.compile(r"([a-z_]+)\s*(?:\{(.*)\}|\((.*)\))?", re.DOTALL)
 _ENUM_NAME: Final = re.compile(r"[\w.+-]*", re.ASCII)
 _SHOWN: Final = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _LIBRARY: Final = re.compile(r"[a-z][a-z0-9_]*")
-_MOST_SPECIFICATION: Final = 3500
+_MAX_SPECIFICATION: Final = 3500
 """Maximum size of ENTRY_CALL's text, which the core keeps below a page, bytes."""
 _HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include", "datatype", "group", "skip")
 
@@ -43,7 +43,7 @@ def _text_of(path: Path) -> str:
     with os.fdopen(descriptor, encoding="utf-8") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        return file.read(_MOST_TEXT)
+        return file.read(_MAX_TEXT)
 
 
 def parse(text: str, path: str = "signatures") -> SignatureFile:
@@ -277,18 +277,18 @@ class _Statements:
         raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
 
     def _check(self, found: Statement) -> None:
-        from .plan import MOST_ARRAYS, PlanError, specification  # plan needs only the model
+        from .plan import MAX_ARRAYS, PlanError, specification  # plan needs only the model
 
         roles = [row.role for row in found.parameters] + [item.role for item in found.extras]
         arrays = sum(role.name == "array" for role in roles)
-        if arrays > MOST_ARRAYS:
-            raise self._error(found.line, f"expected at most {MOST_ARRAYS} arrays, found {arrays}")
+        if arrays > MAX_ARRAYS:
+            raise self._error(found.line, f"expected at most {MAX_ARRAYS} arrays, found {arrays}")
         try:
             text = specification(found)
         except PlanError as error:
             raise self._error(found.line, str(error)) from None
-        if len(text) > _MOST_SPECIFICATION:
-            raise self._error(found.line, f"the signature is {len(text)} bytes long, expected {_MOST_SPECIFICATION}")
+        if len(text) > _MAX_SPECIFICATION:
+            raise self._error(found.line, f"the signature is {len(text)} bytes long, expected {_MAX_SPECIFICATION}")
 
 
 def _closing(text: str, opened: int) -> int:

@@ -29,8 +29,8 @@ _HEADER: Final = struct.Struct("=4s 12x 2x 2x 4x 8x Q 8x 4x 2x H H 6x")
 _SEGMENT: Final = struct.Struct("=I 4x Q 8x 8x Q 8x 8x")
 _NOTE: Final = struct.Struct("=III")
 _PT_NOTE: Final = 4
-_MOST_SEGMENTS: Final = 64
-_MOST_NOTES: Final = 4096
+_MAX_SEGMENTS: Final = 64
+_MAX_NOTES: Final = 4096
 """Maximum size of a segment of notes; those of compilers have about a hundred bytes."""
 
 
@@ -90,13 +90,13 @@ def built_from(library: Path) -> str:
     try:
         with library.open("rb") as file:
             magic, start, size, count = _HEADER.unpack(file.read(_HEADER.size))
-            if magic != b"\x7fELF" or size != _SEGMENT.size or count > _MOST_SEGMENTS:
+            if magic != b"\x7fELF" or size != _SEGMENT.size or count > _MAX_SEGMENTS:
                 return ""
             file.seek(start)
             for kind, offset, length in _SEGMENT.iter_unpack(file.read(size * count)):
                 if kind == _PT_NOTE:
                     file.seek(offset)
-                    if digest := _digest_among(file.read(min(length, _MOST_NOTES))):
+                    if digest := _digest_among(file.read(min(length, _MAX_NOTES))):
                         return digest
     except (OSError, OverflowError, ValueError, struct.error):
         pass

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...events import Definitions, FileInfo, ProtocolError, empty_batch
-from ...events.losses import LOST_IN_JOURNAL, MOST_REASONS, checked
+from ...events.losses import LOST_IN_JOURNAL, MAX_REASONS, checked
 from ...events.network.wire import (
     PROTOCOL_VERSION,
     Ack,
@@ -395,6 +395,6 @@ def _merge_counts(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str
     """Merge cumulative counts; the larger of two values is the later."""
     joined = dict(before)
     for name, count in now.items():
-        if name in joined or len(joined) < MOST_REASONS:
+        if name in joined or len(joined) < MAX_REASONS:
             joined[name] = max(count, joined.get(name, 0))
     return joined

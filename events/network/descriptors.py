@@ -16,9 +16,9 @@ from typing import Final
 from .spells import Spell
 
 _log = logging.getLogger(__name__)
-_MOST: Final = 1 << 20
+_MAX_DESCRIPTORS: Final = 1 << 20
 """More are not useful, and some systems allow a billion."""
-_MOST_SPARES: Final = 128
+_MAX_SPARES: Final = 128
 _CHECK_S: Final = 0.25
 _SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27
 _DROP_ALL: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
@@ -28,7 +28,7 @@ _DROP_ALL: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 def raise_limit() -> int:
     """Raises this process's limit of open files as far as permitted; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
+    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -38,7 +38,7 @@ def raise_limit() -> int:
 def limit() -> int:
     """Returns this process's limit of open files."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _MOST if soft == resource.RLIM_INFINITY else soft
+    return _MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
 
 
 def free() -> int:
@@ -52,7 +52,7 @@ def free() -> int:
 
 def backlog() -> int:
     """Returns the maximum number of connections that wait to be accepted. Spare descriptors must suffice for them."""
-    return 100 if limit() >= 8 * _MOST_SPARES else 4
+    return 100 if limit() >= 8 * _MAX_SPARES else 4
 
 
 class _Door:
@@ -115,7 +115,7 @@ class ListenerGuard:
         self._door = _Door(endpoint)
         self._is_shut = self._is_stopped = False
         self._spares: list[int] = []
-        self._most_spares = min(_MOST_SPARES, limit() // 16)
+        self._most_spares = min(_MAX_SPARES, limit() // 16)
         self._take_spares()
         self._checked_s: float | None = None
         self._spell = Spell()

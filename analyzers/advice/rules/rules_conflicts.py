@@ -19,7 +19,7 @@ from ..picture import Calls, Picture
 from .claims import Words, group_of, made
 from .words import size_text
 
-_MOST_PAIRS: Final = 200_000
+_MAX_PAIRS: Final = 200_000
 """Maximum number of compared pairs of extents per file; further pairs are ignored."""
 _NEVER: Final = 2**62  # time of extents that never become visible, ns
 
@@ -101,7 +101,7 @@ def _of_file(picture: Picture, file: int) -> Conflict | None:
                 continue
             if write[late] or (ranked[early] and ranked[late]):
                 by_way[write[late]].append((low[at], min(high[each], high[at]), early, late))
-        if compared > _MOST_PAIRS:
+        if compared > _MAX_PAIRS:
             break
         active.append(at)
     for writers in (True, False):

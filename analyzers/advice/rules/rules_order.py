@@ -13,7 +13,7 @@ from ..picture import LIBRARIES, LOWEST, Calls, Flags, Floats
 from .claims import Claim, Group, Words
 from .words import count_text, size_text, time_text
 
-_FEWEST: Final = 50  # minimum number of ordered calls for a finding
+_MIN_CALLS: Final = 50  # minimum number of ordered calls for a finding
 _JUMPS: Final = 0.5  # minimum share of calls that do not start at the previous end, or at a stripe
 _BACKWARDS: Final = 0.2  # minimum share of calls that start before the previous end
 _WAITED_NS: Final = 15_000
@@ -62,7 +62,7 @@ def random(calls: Calls, places: Places) -> Iterator[Claim]:
     known = np.maximum(places.calls, 1)
     rows = np.flatnonzero(
         calls.reads
-        & (places.calls >= _FEWEST)
+        & (places.calls >= _MIN_CALLS)
         & (places.jumps >= _JUMPS * known)
         & (places.backwards >= _BACKWARDS * known)
         & (places.ns >= _WAITED_NS * places.calls)

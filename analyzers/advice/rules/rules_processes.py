@@ -22,8 +22,8 @@ _NETWORK: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"})
 _PARALLEL: Final = frozenset({"lustre", "gpfs", "beegfs", "ceph", "pvfs2", "orangefs", "wekafs", "daos"})
 _FASTER: Final = 2.0  # minimum ratio of bandwidths for a finding
 _OFTEN: Final = 2.0  # minimum ratio of the best interval to the period
-_LEAST_PERIOD_S: Final = 0.1
-_LEAST_BYTES: Final = 2**20
+_MIN_PERIOD_S: Final = 0.1
+_MIN_BYTES: Final = 2**20
 """Minimum period (s) and minimum bytes per phase of a checkpoint."""
 
 
@@ -116,7 +116,7 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
     cost = min(cost, moving_s / phases) + flushing_s / phases  # a signal of bytes does not show the duration of flushes
     mtbf = calls.picture.settings.mtbf_s
     best = float(np.sqrt(2.0 * cost * mtbf))
-    small = period < _LEAST_PERIOD_S or float(calls.bytes[rows].sum()) < _LEAST_BYTES * phases
+    small = period < _MIN_PERIOD_S or float(calls.bytes[rows].sum()) < _MIN_BYTES * phases
     if small or not _OFTEN * period <= best <= run_s or phases < 3:
         return
     gain = phases * cost - run_s / best * cost

@@ -17,7 +17,7 @@ from .claims import Claim, Group, Words
 from .rules_order import Places
 from .words import count_text, size_text, time_text
 
-_FEWEST: Final = 100  # minimum number of requests for a finding
+_MIN_REQUESTS: Final = 100  # minimum number of requests for a finding
 _BUFFERED: Final = 4
 """Minimum C library calls per system call for the buffer to be effective."""
 _BUFFERED_BYTES: Final = 1_024
@@ -49,7 +49,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
     _, group = np.unique(place, return_inverse=True)
     count = np.bincount(group, calls.calls[rows])
     size = np.bincount(group, calls.bytes[rows])
-    found = (count >= _FEWEST) & (size < picture.settings.small_bytes * count)
+    found = (count >= _MIN_REQUESTS) & (size < picture.settings.small_bytes * count)
     rows, place = rows[found[group]], place[found[group]]
     flushes, where = _flushes(calls, rows, place)
     rows, place = np.concatenate([rows, flushes]), np.concatenate([place, where])
@@ -124,7 +124,7 @@ def _place(calls: Calls, rows: Ints) -> Ints:
     picture = calls.picture
     classes, folders = picture.class_of[calls.file[rows]], picture.folder_of[calls.file[rows]]
     count = np.bincount(classes, calls.calls[rows], minlength=len(picture.class_names))
-    place = np.where(count[classes] < _FEWEST, len(picture.class_names) + folders, classes)
+    place = np.where(count[classes] < _MIN_REQUESTS, len(picture.class_names) + folders, classes)
     return place * 2 + calls.writes[rows]
 
 

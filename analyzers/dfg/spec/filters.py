@@ -17,7 +17,7 @@ from .expression_errors import check_length, wrong
 from .mapping import Names
 from .paths import normalise
 
-MOST_TERMS: Final = 32
+MAX_TERMS: Final = 32
 _UNIX_FROM_S: Final = 1e8  # times from here on are Unix times, earlier ones are relative
 _LATEST_S: Final = 2.0**33  # upper bound of times, s
 _LARGEST: Final = 2**31 - 1  # upper bound of ranks and pids
@@ -83,8 +83,8 @@ class Filter(Struct, frozen=True):
         terms: list[Term] = []
         at = _skip(text, 0)
         while at < len(text):
-            if len(terms) == MOST_TERMS:
-                wrong("filter", text, at, "too many terms", f"at most {MOST_TERMS}")
+            if len(terms) == MAX_TERMS:
+                wrong("filter", text, at, "too many terms", f"at most {MAX_TERMS}")
             term, at = _term(text, at, sites or {})
             terms.append(term)
             if at < len(text) and not text[at].isspace():

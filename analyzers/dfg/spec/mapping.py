@@ -18,7 +18,7 @@ from .expression_errors import Piece, check_length, split, wrong
 from .rules import Rules, parse_rules
 
 DEFAULT_MAPPING: Final = "call+dirs:2"
-MOST_PARTS: Final = 8
+MAX_PARTS: Final = 8
 DEEPEST: Final = 64  # maximum number of levels of a part
 
 CALL_PARTS: Final = ("call", "kind", "layer")
@@ -84,8 +84,8 @@ class Mapping(Struct, frozen=True):
                 problem = "there is no file" if not name else "rules are not read here"
                 wrong("mapping", text, pieces[0].at, problem, "rules:FILE" if not name else "parts of a name")
             return cls(f"rules:{name}", (), variables, parse_rules(read(name), name))
-        if len(pieces) > MOST_PARTS:
-            wrong("mapping", text, pieces[MOST_PARTS].at, "too many parts", f"at most {MOST_PARTS}")
+        if len(pieces) > MAX_PARTS:
+            wrong("mapping", text, pieces[MAX_PARTS].at, "too many parts", f"at most {MAX_PARTS}")
         parts = tuple(_part(piece, text) for piece in pieces)
         for piece, part in zip(pieces, parts, strict=True):
             if parts.count(part) > 1:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ....events import ConfigError
 
-MOST_SITES: Final = 1000
+MAX_SITES: Final = 1000
 
 _INODE: Final = re.compile(r"([A-Za-z][\w-]*):\[(.*)\]")
 _PROCESS: Final = re.compile(r"^/proc/\d+(?=/|$)")
@@ -87,8 +87,8 @@ class Sites:
     """
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
-        if len(prefixes) > MOST_SITES:
-            raise ConfigError(f"{len(prefixes)} site variables are too many; expected at most {MOST_SITES}")
+        if len(prefixes) > MAX_SITES:
+            raise ConfigError(f"{len(prefixes)} site variables are too many; expected at most {MAX_SITES}")
         rows = []
         for name, folder in prefixes.items():
             parts = [part for part in folder.split("/") if part]

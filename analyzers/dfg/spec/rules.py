@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ....events import ConfigError
 
-MOST_RULES: Final = 1000
+MAX_RULES: Final = 1000
 DROP: Final = "-"
 _EXPECTED: Final = "ACTIVITY CALL PATH, such as: input:\\1  p?read.*  /data/(\\w+)/"
 _REFERENCE: Final = re.compile(r"\\(\d+)|\{call\}")
@@ -89,8 +89,8 @@ def parse_rules(text: str, where: str) -> Rules:
                     f"{rule.path.groups}; expected {_EXPECTED}"
                 )
         rules.append(rule)
-    if not 1 <= len(rules) <= MOST_RULES:
-        raise ConfigError(f"{where}: {len(rules)} rules; expected 1 to {MOST_RULES}, each {_EXPECTED}")
+    if not 1 <= len(rules) <= MAX_RULES:
+        raise ConfigError(f"{where}: {len(rules)} rules; expected 1 to {MAX_RULES}, each {_EXPECTED}")
     return Rules(tuple(rules))
 
 

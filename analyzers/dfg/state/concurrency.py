@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ...common.ordering import Groups
 from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
-_MOST_RUNNING: Final = 65_536  # maximum number of stored running events
+_MAX_RUNNING: Final = 65_536  # maximum number of stored running events
 _KEY_BITS: Final = 63  # bits of a sort key without the sign
 _LONG_RUN: Final = 16  # minimum mean run length for a merge sort
 _FEW: Final = 32  # maximum activities per batch for the fast path
@@ -159,10 +159,10 @@ class Concurrency(State):
     def _keep(self, activities: Rows, ends: Ints) -> None:
         """Stores the events running at their activity's latest start, longest running first."""
         running = np.flatnonzero(ends > self._latest.take(activities))
-        if len(running) > _MOST_RUNNING:
+        if len(running) > _MAX_RUNNING:
             order = np.argsort(-ends[running], kind="stable")
-            self.exact[activities[running[order[_MOST_RUNNING:]]]] = False
-            running = running[order[:_MOST_RUNNING]]
+            self.exact[activities[running[order[_MAX_RUNNING:]]]] = False
+            running = running[order[:_MAX_RUNNING]]
         self._activity, self._end = activities[running], ends[running]
 
 

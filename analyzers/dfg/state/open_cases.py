@@ -11,7 +11,7 @@ from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
 NOTHING: Final = -1
 """Last activity of a case without events."""
-_FEWEST: Final = 4  # initial number of slots
+_INITIAL_SLOTS: Final = 4  # initial number of slots
 _SHIFT: Final = 3
 _BITS: Final = 1 << _SHIFT  # a case has one bit for each activity that occurred in it
 _BIT: Final = np.uint8(1) << np.arange(_BITS, dtype=np.uint8)
@@ -115,7 +115,7 @@ class OpenCases(State):
     def _open(self, case: int) -> int:
         if not self._free:
             used = len(self.last)
-            room = max(_FEWEST, 2 * used)
+            room = max(_INITIAL_SLOTS, 2 * used)
             self._free = list(range(room - 1, used - 1, -1))
             self.last = widened(self.last, room, fill=NOTHING)
             self.last_start = widened(self.last_start, room)

@@ -12,7 +12,7 @@ from ...common.state import Floats, Rows
 from .network import Network
 from .private_channels import Connections
 
-MOST_EDGES: Final = 20_000  # maximum number of edges in the search
+MAX_EDGES: Final = 20_000  # maximum number of edges in the search
 _SEED: Final = 1
 HOW_TO_INSTALL: Final = "communities need NetworkX: pip install 'iotide[graph]'"
 
@@ -51,7 +51,7 @@ def communities_of(network: Network, connections: Connections, part: Rows) -> Co
     weight: Floats = np.concatenate((links.data, writes.data, reads.data))
     inside = (part[one] >= 0) & (weight > 0)
     one, two, weight = one[inside], two[inside], weight[inside]
-    strongest = np.argsort(-weight, kind="stable")[:MOST_EDGES]
+    strongest = np.argsort(-weight, kind="stable")[:MAX_EDGES]
     graphs: dict[int, networkx.Graph] = {}
     for a, b, value in zip(one[strongest].tolist(), two[strongest].tolist(), weight[strongest].tolist(), strict=True):
         graph = graphs.setdefault(int(part[a]), networkx.Graph())

@@ -14,7 +14,7 @@ from ...common.state import Floats, Rows
 from .network import Network
 from .transition import Flow
 
-_MOST_ITERATIONS: Final = 200  # maximum number of iterations
+_MAX_ITERATIONS: Final = 200  # maximum number of iterations
 _CLOSE: Final = 1e-10  # total change of the ranks at which the iteration stops
 
 
@@ -51,7 +51,7 @@ def converged(network: Network, start: Floats, part: Rows, damping: float) -> Fl
     flow = Flow(network)
     gives = flow.given > 0
     ranks = start.copy()
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         held = _sums(np.where(inside & ~gives, ranks, 0.0), part)[np.maximum(part, 0)]
         after = np.where(inside, damping * (flow.passed(ranks) + held * start) + (1 - damping) * start, 0.0)
         after = _scaled(after, part)

@@ -15,7 +15,7 @@ from ....results.interaction_kinds import EdgeKind
 _CONNECTION: Final = re.compile(r"(?P<family>[A-Z]\w*(?:-\w+)?):\[(?P<one>[^\[\]<>]*|.*?)<?->(?P<other>.*)\]$")
 _MAPPED: Final = re.compile(r"\[::ffff:(\d+\.\d+\.\d+\.\d+)\]")
 _LOOPBACK: Final = re.compile(r"[\[>]127\.|\[::1\]|\[::ffff:127\.")
-MOST_CHANNELS: Final = 1_000_000  # maximum number of channels
+MAX_CHANNELS: Final = 1_000_000  # maximum number of channels
 EVERYWHERE: Final = -1  # space of channels shared by all machines
 _KINDS: Final[dict[FileType, EdgeKind]] = {
     FileType.REGULAR: "file",
@@ -132,7 +132,7 @@ class Channels:
     def _add(self, name: str, kind: EdgeKind, space: int) -> int:
         number = self._numbers.get((space, name))
         if number is None:
-            if len(self._names) > MOST_CHANNELS:
+            if len(self._names) > MAX_CHANNELS:
                 self.overflowed += 1
                 return 0
             self._numbers[space, name] = number = len(self._names)

@@ -23,7 +23,7 @@ _NAME_THEMSELVES: Final = (
     int(KernelEvent.SCHED_PROCESS_EXEC),
     int(KernelEvent.SCHED_PROCESS_EXIT),
 )
-_MOST_GUESTS: Final = 65_536  # maximum number of guest processes
+_MAX_GUESTS: Final = 65_536  # maximum number of guest processes
 
 
 class Links(Struct, frozen=True):
@@ -124,8 +124,8 @@ class KernelEvents:
         space = vcpu // SPACE
         number = self._guest_numbers.get((space, cr3))
         if number is None:
-            number = min(len(self._guest_numbers), _MOST_GUESTS)
-            if number < _MOST_GUESTS:
+            number = min(len(self._guest_numbers), _MAX_GUESTS)
+            if number < _MAX_GUESTS:
                 self._guest_numbers[space, cr3] = number
         return space * SPACE + GUEST + number
 

@@ -21,9 +21,9 @@ from ..tables import Tables
 from .listing import Listing, joins, kinds_of
 from .vertex_names import names_of, short_name
 
-MOST_LISTED: Final = 10_000
+MAX_LISTED: Final = 10_000
 """Maximum number of actors, files and edges in a result, each."""
-_MOST_COMPONENTS: Final = 1000  # maximum number of reported components
+_MAX_COMPONENTS: Final = 1000  # maximum number of reported components
 _FEW: Final = 8
 """Maximum size of a component in which rare vertices are not pruned."""
 
@@ -93,10 +93,10 @@ class _Answer:
         tables = self._tables
         order = np.lexsort((-self._converged, -self._once, self._part))
         inside = order[self._part[order] >= 0]
-        shown = inside[:MOST_LISTED]
+        shown = inside[:MAX_LISTED]
         listing = Listing(tables, self._network, self._kinds, self._connections, self._part, self._file_part)
-        files = listing.busiest(MOST_LISTED)
-        edges, omitted = listing.edges(shown, files, MOST_LISTED)
+        files = listing.busiest(MAX_LISTED)
+        edges, omitted = listing.edges(shown, files, MAX_LISTED)
         return Ranking(
             job=self._job,
             by=self._settings.by,
@@ -113,7 +113,7 @@ class _Answer:
             device_wakeups=tables.device_wakeups,
             void_wakeups=tables.void_wakeups,
             dropped_events=tables.dropped,
-            omitted_edges=omitted + max(0, len(inside) - MOST_LISTED),
+            omitted_edges=omitted + max(0, len(inside) - MAX_LISTED),
             notes=self._notes,
             first_s=tables.first_ns / 1e9,
             last_s=tables.last_ns / 1e9,
@@ -235,7 +235,7 @@ class _Answer:
             inside = order[self._part[order] >= 0]
             part = self._part[inside]
             place = np.arange(len(inside)) - np.searchsorted(part, part)
-            self._led = set(inside[(place < self._settings.top) & (part < _MOST_COMPONENTS)].tolist())
+            self._led = set(inside[(place < self._settings.top) & (part < _MAX_COMPONENTS)].tolist())
         return self._led
 
     def _groups(self, members: Rows) -> list[Community]:
@@ -271,7 +271,7 @@ class _Answer:
                 modularity=None if communities is None else communities.modularity.get(part),
                 leaders=inside[begins[part] : begins[part] + min(self._settings.top, int(actors[part]))].tolist(),
             )
-            for part in range(min(parts, _MOST_COMPONENTS))
+            for part in range(min(parts, _MAX_COMPONENTS))
         ]
 
 

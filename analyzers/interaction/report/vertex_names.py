@@ -12,7 +12,7 @@ from ..intake.keys import SPACE
 from ..tables import LINK_KINDS, Tables
 
 _FORK: Final = LINK_KINDS.index("fork")
-_MOST_GENERATIONS: Final = 64  # maximum number of forks over which names are inherited
+_MAX_GENERATIONS: Final = 64  # maximum number of forks over which names are inherited
 
 
 def names_of(tables: Tables) -> Ints:
@@ -30,7 +30,7 @@ def names_of(tables: Tables) -> Ints:
     maker = np.full(len(name), -1, np.intp)
     forks = tables.kinds == _FORK
     maker[tables.targets[forks]] = tables.sources[forks]
-    for _ in range(_MOST_GENERATIONS):
+    for _ in range(_MAX_GENERATIONS):
         name = np.where(name > 0, name, name[lead])
         lacking = np.flatnonzero((name <= 0) & (maker >= 0))
         heir = lacking[name[maker[lacking]] > 0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 _LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF"}
-_MOST_LISTED: Final = 3  # maximum number of listed names
+_MAX_LISTED: Final = 3  # maximum number of listed names
 _UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
@@ -31,8 +31,8 @@ def listed(names: Iterable[str]) -> str:
     ('a, b', 'a, b, c and 2 more')
     """
     every = list(names)
-    more = len(every) - _MOST_LISTED
-    return ", ".join(every[:_MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(every) - _MAX_LISTED
+    return ", ".join(every[:_MAX_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def lasting(seconds: float) -> str:

@@ -17,7 +17,7 @@ from ..settings import Thresholds
 from ..state.tables import FILE, WAYS, layer_name
 from .finding_text import lasting, listed, some, spoken
 
-_MOST_TOLD: Final = 10  # maximum number of findings per direction
+_MAX_TOLD: Final = 10  # maximum number of findings per direction
 _AT: Final = {name: at for at, name in enumerate(FILE)}
 
 
@@ -50,7 +50,7 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
         names = (f"{way}s", "bytes_read" if way == "read" else "bytes_written", f"{way}_ns")
         columns = [total[:, _AT[name]] for name in names]
         small = np.flatnonzero((columns[0] >= limits.small_calls) & (columns[1] < limits.small_bytes * columns[0]))
-        for which in small[np.argsort(-columns[2][small], kind="stable")][:_MOST_TOLD].tolist():
+        for which in small[np.argsort(-columns[2][small], kind="stable")][:_MAX_TOLD].tolist():
             at, number = divmod(int(pairs[which]), LAYERS)
             calls, size, ns = (int(column[which]) for column in columns)
             mine = np.flatnonzero(group == which)

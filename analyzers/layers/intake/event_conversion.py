@@ -11,13 +11,13 @@ from ....events.batch import IntArray, occurring
 from ....events.spread import asked_for, busy_ns, calls_in
 from ...common.state import Ints
 from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
-from ..state.sums import MOST
+from ..state.sums import MAX_PLAUSIBLE
 
 _LATEST_NS: Final = 2**61  # maximum plausible time, ns
-_MOST_NS: Final = 2**55  # maximum total time of the calls of one event, ns
+_MAX_NS: Final = 2**55  # maximum total time of the calls of one event, ns
 # maximum bytes that Linux moves in one call (read(2)); larger requests ask for all available data
-_MOST_AT_ONCE: Final = 0x7FFFF000
-_MOST_NAMES: Final = 2**24  # limit of the tables' keys
+_MAX_AT_ONCE: Final = 0x7FFFF000
+_MAX_NAMES: Final = 2**24  # limit of the tables' keys
 _FILLED: Final = {
     "around": 0, "over": UNTOLD, "over_kind": 0, "below_ns": 0, "below": 0, "below_bytes": 0,
     "system_ns": 0, "system_bytes": 0, "fate": NO_FATE,
@@ -34,7 +34,9 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
     """
     batch = _without_endless_requests(batch)
     start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
-    ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
+    ns, requested, moved = (
+        _within(column, 0, MAX_PLAUSIBLE) for column in (batch.duration, batch.requested, batch.bytes)
+    )
     clipped = 0
     if ns is not batch.duration or moved is not batch.bytes:
         clipped = int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
@@ -45,11 +47,11 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
 
 def _without_endless_requests(batch: EventBatch) -> EventBatch:
     requested = batch.requested
-    if not len(batch) or int(occurring(requested).max()) <= _MOST_AT_ONCE:
+    if not len(batch) or int(occurring(requested).max()) <= _MAX_AT_ONCE:
         return batch
     moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
     other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # the column has another meaning there
-    endless = (requested > _MOST_AT_ONCE) & (batch.bytes < requested) & moves & ~other
+    endless = (requested > _MAX_AT_ONCE) & (batch.bytes < requested) & moves & ~other
     return batch.replace(requested=np.where(endless, batch.bytes, requested)) if endless.any() else batch
 
 
@@ -67,8 +69,8 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
     if int(layer.max()) >= LAYERS:
         layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
     call = batch.call.astype(np.int64)
-    if int(call.max()) >= _MOST_NAMES:
-        call[call >= _MOST_NAMES] = 0
+    if int(call.max()) >= _MAX_NAMES:
+        call[call >= _MAX_NAMES] = 0
     return Calls(
         serial=serial,
         thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
@@ -82,7 +84,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
         depth=batch.depth.astype(np.uint8, copy=False),
         start=batch.start,
         end=batch.end,
-        ns=_within(busy_ns(batch), 0, _MOST_NS),
+        ns=_within(busy_ns(batch), 0, _MAX_NS),
         requested=asked_for(batch),
         count=calls_in(batch),
         bytes=batch.bytes,

@@ -22,7 +22,7 @@ from ..update import LayerAnalyzer
 
 SCOPES: dict[int, Scope] = {UNKNOWN: "unknown", LOCAL: "local", SHARED: "shared"}
 OTHER_NAME = "(other)"
-_MOST_TEXT = 400  # maximum length of a path, characters
+_MAX_TEXT = 400  # maximum length of a path, characters
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ReportContext:
 
     def path(self, file: int) -> str:
         """Returns the path of a file."""
-        return self.analyzer.files.paths[file][:_MOST_TEXT] if file else OTHER_NAME
+        return self.analyzer.files.paths[file][:_MAX_TEXT] if file else OTHER_NAME
 
     def scope(self, file: int) -> Scope:
         """Returns the scope of a file's file system."""
@@ -68,7 +68,7 @@ class ReportContext:
 
     def class_path(self, file_class: int) -> str:
         """Returns the path of a class's only file, or the class's name."""
-        return self._paths[file_class][:_MOST_TEXT]
+        return self._paths[file_class][:_MAX_TEXT]
 
     @cached_property
     def _paths(self) -> list[str]:

@@ -15,7 +15,7 @@ from ..state.timeline import OPERATIONS
 from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
-_FEWEST_BELOW: Final = 8  # minimum number of children shown per node
+_MIN_BELOW: Final = 8  # minimum number of children shown per node
 _NANO = NODE.index("ns")
 
 
@@ -50,7 +50,7 @@ def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
             processes=int(processes[at]),
             **amounts(HandleNode, NODE, total[at]),
         )
-        for at in preorder(tree.parents, weights, max(_FEWEST_BELOW, top // 8))[:top]
+        for at in preorder(tree.parents, weights, max(_MIN_BELOW, top // 8))[:top]
     ]
     return made, count - 1 - len(made)
 

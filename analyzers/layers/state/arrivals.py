@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ....events import Layer
 from ...common.state import Ints, State, distinct
 from ..calls import Calls
-from .tables import MOST_SITES
+from .tables import MAX_SITES
 
 _LOW: Final = 2**32  # factor of the group in a pair of group and process
 _FILE_BITS: Final = 24  # bits of a file, or class, in a key
@@ -21,8 +21,8 @@ _SERIES_BITS: Final = 31  # bits of a series in a key
 _COUNTERS: Final = 4  # factor of the bound, since a process calls several functions on a file
 _COUNT, _BASE, _SUM, _LAST, _WHO, _FIRST_END, _IDLE = range(7)
 _COLUMNS: Final = 7
-_FEWEST: Final = 64  # minimum capacity, rounds
-_MOST_LAST: Final = 8  # maximum number of last processes kept per site
+_MIN_CAPACITY: Final = 64  # minimum capacity, rounds
+_MAX_LAST_PROCESSES: Final = 8  # maximum number of last processes kept per site
 
 
 class Wait(NamedTuple):
@@ -43,7 +43,7 @@ class Wait(NamedTuple):
         last = dict(self.last)
         for row, rounds in other.last.items():
             last[row] = last.get(row, 0) + rounds
-        most = dict(sorted(last.items(), key=lambda each: -each[1])[:_MOST_LAST])
+        most = dict(sorted(last.items(), key=lambda each: -each[1])[:_MAX_LAST_PROCESSES])
         return Wait(self.ns + other.ns, self.rounds + other.rounds, most)
 
 
@@ -66,7 +66,7 @@ class Arrivals(State):
         self._made = 0
         self._next: dict[int, int] = {}  # number of calls so far, by process and series
         self._rows: dict[int, int] = {}
-        self._rounds = np.zeros((_FEWEST, _COLUMNS), np.int64)
+        self._rounds = np.zeros((_MIN_CAPACITY, _COLUMNS), np.int64)
         self._summed: dict[int, Wait] = {}  # by call and class
 
     @property
@@ -229,11 +229,11 @@ class Arrivals(State):
             self._sum_up(each, Wait(int(waited[which]), int(count[which]), last))
         kept = self._rounds[many : len(self._rows)]
         self._rows = {key: row for row, key in enumerate(young)}
-        self._rounds = np.concatenate([kept, np.zeros((_FEWEST, _COLUMNS), np.int64)])
+        self._rounds = np.concatenate([kept, np.zeros((_MIN_CAPACITY, _COLUMNS), np.int64)])
 
     def _sum_up(self, site: int, wait: Wait) -> None:
         known = self._summed.get(site)
-        if known is None and len(self._summed) > MOST_SITES:
+        if known is None and len(self._summed) > MAX_SITES:
             self.lost += wait.rounds
         else:
             self._summed[site] = wait if known is None else known.with_(wait)

@@ -9,7 +9,7 @@ import numpy as np
 from ....events import Layer
 from ...common.state import Ints, State
 from ..calls import Calls
-from .tables import MOST_SITES
+from .tables import MAX_SITES
 
 _CLASS_BITS: Final = 24  # bits of the file class in a key
 NO_SITE: Final = -1  # calls other than MPI-IO collectives
@@ -48,7 +48,7 @@ class Sites(State):
     def _number(self, key: int) -> int:
         number = self._numbers.get(key)
         if number is None:
-            if len(self.calls) > MOST_SITES:
+            if len(self.calls) > MAX_SITES:
                 return 0
             number = self._numbers[key] = len(self.calls)
             self.calls.append(key >> _CLASS_BITS)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from ...common.grouping import Grouping
 from ...common.state import Ints, Rows, State
 
-MOST: Final = 2**46
+MAX_PLAUSIBLE: Final = 2**46
 """Maximum plausible duration (ns; 19 hours) and volume (bytes) of a call."""
 _CEILING: Final = 2**62  # value at which sums saturate
-_FEWEST: Final = 8  # initial number of rows
+_INITIAL_ROWS: Final = 8  # initial number of rows
 
 
 class Sums(State):
@@ -32,13 +32,13 @@ class Sums(State):
         self._width = width
         self._rows: dict[int, int] = {}
         self._spare: set[int] = set()
-        self._sums = np.zeros((_FEWEST, width), np.int64)
+        self._sums = np.zeros((_INITIAL_ROWS, width), np.int64)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def add(self, key: Ints, columns: Sequence[npt.NDArray[np.int64]], fallback: Ints | None = None) -> None:
-        """Adds at most 2**16 values, each at most ``MOST``.
+        """Adds at most 2**16 values, each at most ``MAX_PLAUSIBLE``.
 
         Args:
             key: int64[n].

@@ -18,7 +18,7 @@ OVERS: Final = LAYERS + 1
 """Number of layers, plus one for the program."""
 WAYS: Final = ("read", "write", "other")
 SIZES: Final = 64  # number of size classes
-MOST_SITES: Final = 4096  # maximum number of sites of collectives
+MAX_SITES: Final = 4096  # maximum number of sites of collectives
 _WAY: Final = np.full(256, 2, np.int64)
 _WAY[[Kind.READ, Kind.WRITE]] = 0, 1
 _NODE_BITS: Final = 20

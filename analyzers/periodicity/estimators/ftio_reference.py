@@ -13,7 +13,7 @@ from ...signal.binning import Numbers
 from ..estimator import PeriodEstimate, SignalWindow
 from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
 
-_MOST_DOMINANT = 2  # maximum number of candidates for a result
+_MAX_DOMINANT = 2  # maximum number of candidates for a result
 
 
 def overlap(
@@ -97,7 +97,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     spectrum = spectrum_of(view.window, 1 / view.bin_s)
     candidates = find_candidates(spectrum, settings, harmonics="modulo")
     dominant = describe(spectrum, candidates)
-    if not 1 <= len(dominant) <= _MOST_DOMINANT:
+    if not 1 <= len(dominant) <= _MAX_DOMINANT:
         return PeriodEstimate(dominant=dominant, harmonics_dropped=candidates.dropped)
     best = max(dominant, key=lambda row: row.confidence)
     half_bin = 0.5 / (len(view.window) * view.bin_s)

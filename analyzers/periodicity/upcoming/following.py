@@ -15,7 +15,7 @@ from .intervals import interval_of
 from .next_start import NextStart
 
 _CHANCES: Final = TUNING.chances
-_MOST: Final = 5  # maximum phases after the next one
+_MAX_PHASES: Final = 5  # maximum phases after the next one
 _OF_SEEN: Final = 2  # past intervals needed per predicted phase
 _HOLDS: Final = 0.95  # probability that at most this many phases are missed
 _STEEPEST: Final = 4.0  # maximum ratio of the next interval to the first interval of a drift
@@ -55,7 +55,7 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
     first = min(expected.start - expected.low, expected.high - expected.start)
     found: list[Following] = []
     start, at = expected.start, np.append(0.0, np.cumsum(recent))
-    for ahead in range(1, min(_MOST, len(recent) // _OF_SEEN) + 1):
+    for ahead in range(1, min(_MAX_PHASES, len(recent) // _OF_SEEN) + 1):
         step *= growth
         start += step
         reach = interval_of(at[ahead:] - at[:-ahead], least=0.5)

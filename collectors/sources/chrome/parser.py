@@ -14,8 +14,8 @@ from .calls import Event, Meaning, joined, meanings, times
 from .pieces import Broken, EventPieces
 from .processes import Clock, Process, hashable
 
-MOST_STREAMS: Final = 16_384
-MOST_OPEN: Final = 1 << 16
+MAX_STREAMS: Final = 16_384
+MAX_OPEN: Final = 1 << 16
 """Maximum number of calls that have begun and not ended."""
 _EXPECTED: Final = "an event with name, ph, pid, and ts and dur in microseconds from 0 on"
 _INSTANT: Final = frozenset("iIR")
@@ -99,7 +99,7 @@ class ChromeParser:
             self._calls(calls, np.array(places), items)
 
     def _begin(self, event: Event) -> None:
-        if self._begun_count >= MOST_OPEN:
+        if self._begun_count >= MAX_OPEN:
             self.counters["events_dropped:too_many_begun"] += 1
             return
         self._begun.setdefault(_thread(event), []).append(event)
@@ -162,7 +162,7 @@ class ChromeParser:
 
     def _process(self, pid: Any) -> Process | None:
         process = self._processes.get(pid)
-        if process is None and len(self._processes) < MOST_STREAMS:
+        if process is None and len(self._processes) < MAX_STREAMS:
             process = self._processes[pid] = Process(pid)
         return process
 

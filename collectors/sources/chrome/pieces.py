@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-MOST_HELD: Final = 16 << 20
+MAX_HELD: Final = 16 << 20
 """Maximum number of bytes of one event, or of the text before the events."""
 _MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _BETWEEN: Final = re.compile(rb"[\s,]*")
@@ -181,9 +181,9 @@ class EventPieces:
                 yield [event]
 
     def _bounded(self, what: str) -> Iterator[Broken]:
-        if len(self._held) > MOST_HELD:
+        if len(self._held) > MAX_HELD:
             self._held, self._given_up = b"", True
-            yield Broken(self.events + 1, f"{what} ({MOST_HELD} bytes); the rest of the file is not read")
+            yield Broken(self.events + 1, f"{what} ({MAX_HELD} bytes); the rest of the file is not read")
 
 
 def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:

@@ -17,11 +17,11 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from .dxt import MOST_SEGMENTS, Record, records_of
+from .dxt import MAX_SEGMENTS, Record, records_of
 from .events import SEGMENT
 
-MOST_MEMORY: Final = 8 << 30
-MOST_SECONDS: Final = 1800
+MAX_MEMORY: Final = 8 << 30
+MAX_SECONDS: Final = 1800
 """CPU time after which a log is given up, s."""
 FAILED: Final = 3
 _TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # MPI-IO comes first, because it made some of the POSIX calls
@@ -37,8 +37,8 @@ _NAMES_AT_ONCE: Final = 1000
 def main() -> None:
     """Writes the log's content. On an error, prints it on standard error and exits with FAILED."""
     for kind, most in (
-        (resource.RLIMIT_AS, MOST_MEMORY),
-        (resource.RLIMIT_CPU, MOST_SECONDS),
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_CPU, MAX_SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(kind)[1]
@@ -109,7 +109,7 @@ def _library_segments(library: Any, log: dict[str, Any], module: str) -> Iterato
     for place in _records(library, log, module):
         record = ffi.cast("struct dxt_file_record *", place)
         writes, reads = record.write_count, record.read_count
-        if not (writes >= 0 and reads >= 0 and writes + reads <= MOST_SEGMENTS):
+        if not (writes >= 0 and reads >= 0 and writes + reads <= MAX_SEGMENTS):
             raise ValueError(f"a record of {module} has {writes} writes and {reads} reads")
         host = ffi.string(record.hostname, 64).decode(errors="replace")
         raw = bytes(ffi.buffer(ffi.cast("char *", place) + header, (writes + reads) * width))

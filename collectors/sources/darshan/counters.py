@@ -51,7 +51,7 @@ _SYNCS: Final = {
 }
 """Calls whose time is in F_WRITE_TIME."""
 _UNCOUNTED: Final = {Layer.POSIX: "close", Layer.MPIIO: "MPI_File_close", Layer.STDIO: "fclose"}
-_MOST: Final = 2**62
+_SATURATION: Final = 2**62
 _SIGNED: Final = (
     ("sequential", "SEQ_{}S"), ("consecutive", "CONSEC_{}S"), ("independent", "INDEP_{}S"), ("collective", "COLL_{}S"),
     ("split", "SPLIT_{}S"), ("nonblocking", "NB_{}S"),
@@ -237,4 +237,4 @@ def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
 def _number(values: Mapping[str, Any], name: str) -> int:
     """Returns a counter. Returns 0 if Darshan did not record it (-1) or it is out of range."""
     value = int(values.get(name, 0))
-    return value if 0 < value < _MOST else 0
+    return value if 0 < value < _SATURATION else 0

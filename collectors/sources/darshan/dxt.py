@@ -14,7 +14,7 @@ import numpy as np
 
 from .events import SEGMENT, THREADED_SEGMENT
 
-MOST_SEGMENTS: Final = 1 << 26
+MAX_SEGMENTS: Final = 1 << 26
 """Maximum number of segments of one file and rank."""
 WIDEST: Final = THREADED_SEGMENT.itemsize
 Order = Literal["<", ">"]
@@ -70,7 +70,7 @@ def _records(data: _Unpacked, module: str, layout: np.dtype[np.void], order: Ord
         if len(head) < _RECORD_BYTES:
             raise ValueError(f"the records of {module} break off")
         file, rank, _, host, writes, reads = struct.unpack(f"{order}Qqq64sqq", head)
-        if not (writes >= 0 and reads >= 0 and writes + reads <= MOST_SEGMENTS):
+        if not (writes >= 0 and reads >= 0 and writes + reads <= MAX_SEGMENTS):
             raise ValueError(f"a record of {module} has {writes} writes and {reads} reads")
         raw = data.read((writes + reads) * layout.itemsize)
         whole = len(raw) // layout.itemsize

@@ -21,11 +21,11 @@ from .counters import Summary, moving_calls, rows_of, summaries
 from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows, in_order, rows_of_segments
 from .pipe import EXPECTED, messages
 
-MOST_HELD: Final = 1 << 22
+MAX_HELD: Final = 1 << 22
 """Maximum number of rows that are sorted together, some 150 MB."""
-MOST_STREAMS: Final = 100_000
-MOST_FILES: Final = 1_000_000
-MOST_SHARES: Final = 1 << 20
+MAX_STREAMS: Final = 100_000
+MAX_FILES: Final = 1_000_000
+MAX_SHARES: Final = 1 << 20
 """Maximum number of rows from records that are divided among the job's ranks."""
 _LONGEST_JOB_NS: Final = 10**17
 _SYSTEMS: Final = FileSystems()
@@ -47,7 +47,7 @@ def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     try:
         for message, raw in messages(path):
             log.take(message, raw)
-            if log.held >= MOST_HELD:
+            if log.held >= MAX_HELD:
                 yield from log.hand_out()
     except InputError:
         log.tell()
@@ -81,7 +81,7 @@ class _Log:
         self._segmented: set[tuple[str, int]] = set()
         self._counted: dict[str, int] = {}
         self._whole_s = (0.0, 0.0)
-        self._shares = MOST_SHARES
+        self._shares = MAX_SHARES
         self._signatures: dict[str, int] = {"": 0}
         self._threads: dict[tuple[int, int], int] = {}
         self._counts: dict[int, int] = {}
@@ -96,7 +96,7 @@ class _Log:
                 ((str(at), str(kind)) for at, kind in message["mounts"]), key=lambda row: -len(row[0])
             )
         elif what == "names":
-            self._names.update((number, name) for number, name in message["names"][: MOST_FILES - len(self._names)])
+            self._names.update((number, name) for number, name in message["names"][: MAX_FILES - len(self._names)])
         elif what == "segments":
             self._take_segments(message, raw)
         elif what == "counters":
@@ -199,7 +199,7 @@ class _Log:
         """Returns the ranks of a record. A shared record belongs to all ranks while there is room to divide it."""
         if 0 <= rank < 2**31:
             return range(rank, rank + 1)
-        if not 0 < self._info.ranks <= min(self._shares, MOST_STREAMS):
+        if not 0 < self._info.ranks <= min(self._shares, MAX_STREAMS):
             self._about.unsupported.add("records shared by all ranks that were too many to divide: they have no rank")
             return range(-1, 0)
         self._shares -= self._info.ranks
@@ -208,14 +208,14 @@ class _Log:
         return range(self._info.ranks)
 
     def _signature(self, summary: Summary) -> int:
-        if len(self._signatures) > MOST_FILES:
+        if len(self._signatures) > MAX_FILES:
             return 0
         return self._signatures.setdefault(summary.signature, len(self._signatures))
 
     def _threads_of(self, threads: Rows, rank: int) -> Rows:
         """Numbers the threads of a rank from 1, in the order of first appearance."""
         distinct, places = np.unique(threads, return_inverse=True)
-        if len(self._threads) + len(distinct) > MOST_FILES:
+        if len(self._threads) + len(distinct) > MAX_FILES:
             return np.zeros(len(threads), np.int32)
         for thread in distinct[np.argsort(np.unique(threads, return_index=True)[1])].tolist():
             if (rank, thread) not in self._threads:
@@ -228,7 +228,7 @@ class _Log:
 
     def _number(self, identity: str) -> int:
         number = self._numbers.get(identity)
-        if number is None and len(self._paths) < MOST_FILES:
+        if number is None and len(self._paths) < MAX_FILES:
             number = self._numbers[identity] = len(self._paths)
             self._paths.append(self._names.get(identity) or f"file {identity}")
         return len(self._paths) if number is None else number
@@ -241,7 +241,7 @@ class _Log:
 
     def _stream(self, rank: int, items: list[SourceItem]) -> _Stream | None:
         stream = self._streams.get(rank)
-        if stream is None and len(self._streams) < MOST_STREAMS:
+        if stream is None and len(self._streams) < MAX_STREAMS:
             name = self._about.stream("darshan", f"rank{rank}" if rank >= 0 else "all")
             stream = self._streams[rank] = _Stream(name)
             host = self._hosts.get(rank, "") or self._about.origin.host

@@ -12,10 +12,10 @@ from signal import Signals
 from typing import IO, Any, Final
 
 from ....events import InputError
-from .dxt import MOST_SEGMENTS, WIDEST
+from .dxt import MAX_SEGMENTS, WIDEST
 
 EXPECTED: Final = "a log that a program ended with, of Darshan 3.1 or later"
-_MOST_TEXT: Final = 64 << 20
+_MAX_TEXT: Final = 64 << 20
 _PATIENCE_S: Final = 60
 
 
@@ -47,11 +47,11 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
 def _read(pipe: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
     while len(head := pipe.read(4)) == 4:
         size = int.from_bytes(head, "little")
-        text = pipe.read(size) if size <= _MOST_TEXT else b""
+        text = pipe.read(size) if size <= _MAX_TEXT else b""
         if len(text) < size:
             return
         message: dict[str, Any] = json.loads(text)
-        wanted = min(message.get("bytes", 0), MOST_SEGMENTS * WIDEST)
+        wanted = min(message.get("bytes", 0), MAX_SEGMENTS * WIDEST)
         raw = pipe.read(wanted)
         if len(raw) < wanted:
             return

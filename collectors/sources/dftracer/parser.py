@@ -18,8 +18,8 @@ from .process import Process
 from .records import AGGREGATED, COMPLETE, METADATA, Arguments, Record, decode, decode_line, meanings
 
 MAX_LINE_BYTES: Final = 1 << 20
-MOST_STREAMS: Final = 16_384
-MOST_NAMES: Final = 1_000_000
+MAX_STREAMS: Final = 16_384
+MAX_NAMES: Final = 1_000_000
 ProcessKey: TypeAlias = tuple[int, Any]
 """Number of the process, hash of its node."""
 _EXPECTED: Final = "a record of dftracer with name, pid, ph, and ts and dur from 0 on"
@@ -97,7 +97,7 @@ class DftracerParser:
         """Processes a metadata record: the name for a hash, or a fact about a process."""
         if record.name in ("FH", "HH", "SH"):
             if type(says.name) is str and type(says.value) in (str, int):
-                if len(self._names) < MOST_NAMES:
+                if len(self._names) < MAX_NAMES:
                     self._names[str(says.value)] = says.name
                 else:
                     self.counters["names_dropped"] += 1
@@ -154,7 +154,7 @@ class DftracerParser:
         if key[1] is None:  # a record without arguments belongs to the only node that has a process of this number
             key = self._nodes.get(key[0], key)
         process = self._processes.get(key)
-        if process is None and len(self._processes) < MOST_STREAMS:
+        if process is None and len(self._processes) < MAX_STREAMS:
             process = self._processes[key] = Process(key[0], self._named)
             self._nodes.setdefault(key[0], key)
         return process

@@ -30,7 +30,7 @@ from ...source import Chunk, Closed, Opened, SourceItem
 from ..strace.parser import name_parts
 
 LATEST_NS: Final = 2**62
-MOST_STREAMS: Final = 100_000
+MAX_STREAMS: Final = 100_000
 NUMBERS: Final[tuple[str, ...]] = ("pid", "tid", "rank", "start", "dur", "size", "depth")
 MORE: Final[tuple[str, ...]] = (
     "layer", "kind", "handle", "parent", "offset", "requested", "bytes", "errno", "flags", "signature", "file_type",
@@ -120,7 +120,7 @@ class CaseStreams:
         items: list[SourceItem] = []
         case = self._cases.get(info.name)
         if case is None:
-            if len(self._cases) >= MOST_STREAMS:
+            if len(self._cases) >= MAX_STREAMS:
                 self._about.counters["events_dropped:too_many_streams"] += len(calls)
                 return items
             self._cases[info.name] = case = _Case(self._about.stream(self._source, info.name))
@@ -139,7 +139,7 @@ class CaseStreams:
         """Closes all streams, and reports dropped events."""
         dropped = self._about.counters["events_dropped:too_many_streams"]
         if dropped:
-            problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MOST_STREAMS:,} cases"
+            problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MAX_STREAMS:,} cases"
             self._about.problems.add(InputError(self._about.name, None, problem, expected))
         items: list[SourceItem] = [Closed(case.stream) for case in self._cases.values()]
         self._cases.clear()

@@ -21,7 +21,7 @@ from .document import DocumentParser
 EXPECTED: Final = "an HDF5 file with a group for each case and in it columns call, start and dur (and pid, fp, size)"
 _PIECE_BYTES: Final = 1 << 25
 _PIECE_ROWS: Final = 65_536
-_MOST_ROWS: Final = 10**9
+_MAX_ROWS: Final = 10**9
 _WIDEST: Final = 1 << 20
 
 
@@ -70,9 +70,7 @@ def _columns(group: Any) -> dict[str, Any] | None:
         lengths = {len(table)} if table.ndim == 1 else set()
     else:
         lengths = {len(item) if item.ndim == 1 else -1 for item in datasets.values()}
-    usable = (
-        {"call", "start", "dur"} <= datasets.keys() and len(lengths) == 1 and 0 <= next(iter(lengths)) <= _MOST_ROWS
-    )
+    usable = {"call", "start", "dur"} <= datasets.keys() and len(lengths) == 1 and 0 <= next(iter(lengths)) <= _MAX_ROWS
     return datasets if usable else None
 
 
@@ -102,7 +100,7 @@ def _signatures(group: Any) -> list[str]:
 
     texts = group.get("texts")
     made = texts.get("signature") if isinstance(texts, h5py.Group) else None
-    if not isinstance(made, h5py.Dataset) or made.ndim != 1 or len(made) > _MOST_ROWS:
+    if not isinstance(made, h5py.Dataset) or made.ndim != 1 or len(made) > _MAX_ROWS:
         return []
     return _texts(made[:])
 

@@ -23,7 +23,7 @@ DEEPEST: Final = 64
 
 _PIECE_BYTES: Final = 1 << 16
 _PIECE_EVENTS: Final = 8192
-_MOST_HELD: Final = 1 << 23
+_MAX_HELD: Final = 1 << 23
 _WHOLE: Final = re.compile(r"-?\d{1,19}")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|(\\))")
 _LARGEST: Final = 2**63 - 1
@@ -139,7 +139,7 @@ class XesParser:
             self._held.append(_Event(line, self._event))
             self._held_bytes += sum(map(len, self._event.values()))
             self._event = None
-            if len(self._held) >= _PIECE_EVENTS or self._held_bytes > _MOST_HELD:
+            if len(self._held) >= _PIECE_EVENTS or self._held_bytes > _MAX_HELD:
                 self._flush()
         elif self._depth == 1 and self._trace is not None:
             self._flush()

@@ -30,7 +30,7 @@ _COPIED: Final = {
     "size": COLUMNS["bytes"][0],
     "flags": np.dtype(np.int64),
 }
-_MOST_FLAGS: Final = int(np.iinfo(COLUMNS["flags"][0]).max)
+_MAX_FLAGS: Final = int(np.iinfo(COLUMNS["flags"][0]).max)
 _ALL_KEYS: Final = frozenset(COLUMN_OF)
 _EXPECTED: Final = (
     'an object with "call", "start" and "dur" (seconds) or "start_ns" and "dur_ns", such as '
@@ -232,7 +232,7 @@ def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[An
         return None
     for name, column in columns.items():
         lowest = 0 if name in ("start", "duration") else -1
-        if column.min(initial=0) < lowest or column.max(initial=0) > (_MOST_FLAGS if name == "flags" else LATEST_NS):
+        if column.min(initial=0) < lowest or column.max(initial=0) > (_MAX_FLAGS if name == "flags" else LATEST_NS):
             return None
     return columns
 

@@ -10,9 +10,9 @@ from ....events.otf2_library import NONE_32, NONE_64
 from ...source import UnsupportedData
 from .definitions import Handle, Region, TraceDefinitions
 
-MOST_OPERATIONS: Final = 1 << 16
+MAX_OPERATIONS: Final = 1 << 16
 """Maximum number of concurrent operations of a process."""
-MOST_DEPTH: Final = 4096
+MAX_DEPTH: Final = 4096
 """Maximum nesting depth of regions."""
 # Plain numbers: an operation on enumerations takes a microsecond, a tenth of the time budget of a call.
 _LAST_KIND: Final = int(max(Kind))
@@ -121,7 +121,7 @@ class LocationCalls:
     # ---- regions ----
 
     def _enter(self, time: int, attributes: dict[int, int] | None, region: int) -> None:
-        if len(self._frames) >= MOST_DEPTH:
+        if len(self._frames) >= MAX_DEPTH:
             self._skipped += 1
             return
         depth = 0
@@ -176,7 +176,7 @@ class LocationCalls:
             offset=said.get("offset", -1), flags=_FLAGS[flags & 3],
         )  # fmt: skip
         operations = self._process.operations
-        if len(operations) < MOST_OPERATIONS:
+        if len(operations) < MAX_OPERATIONS:
             operations[handle, matching] = record
         else:
             self._omissions.add("ends of operations past 65,536 under way at once")

@@ -15,18 +15,18 @@ from ...source import Problems
 from .records.definition_log import entries_of
 from .records.lines import Lines, Records, split
 from .records.names import FileFacts, Names
-from .records.plain import FEWEST, plain_columns
-from .records.repeated_processes import MOST_LINES, MOST_LOG, AlikeLives, Life
+from .records.plain import MIN_LINES, plain_columns
+from .records.repeated_processes import MAX_LINES, MAX_LOG, AlikeLives, Life
 from .records.ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .records.signatures import Allowance
 from .rings.process_image import HOLD_S
 from .untraced import Said, Unseen
 
 _LINES_A_BATCH: Final = 32_768
-_MOST_GROWTH: Final = 1 << 40
+_MAX_GROWTH: Final = 1 << 40
 """Maximum growth of a counter between two polls. A process that reports more violates the layout."""
 _COPIED: Final = ("duration", "offset", "requested", "bytes", "handle", "parent", "flags", "kind", "errno", "depth")
-_MOST_BITS: Final = 62
+_MAX_BITS: Final = 62
 _LAST_KIND: Final = max(Kind)
 _PROBLEMS: Final = (
     *("definitions_dropped", "definitions_malformed", "signatures_dropped", "signatures_malformed"),
@@ -105,7 +105,7 @@ class TracedProcess:
             return False
         if self._ready_since_s is None:
             return True
-        return now_s - self._ready_since_s < patience_s and self.waiting_lines <= MOST_LINES
+        return now_s - self._ready_since_s < patience_s and self.waiting_lines <= MAX_LINES
 
     @property
     def waiting_lines(self) -> int:
@@ -135,7 +135,7 @@ class TracedProcess:
     def learn(self, entries: bytes) -> None:
         """Adds definitions."""
         if self._learned is None and self._alike is not None:
-            if sum(map(len, self._early)) + len(entries) <= MOST_LOG:
+            if sum(map(len, self._early)) + len(entries) <= MAX_LOG:
                 self._early.append(entries)
                 return
             self._alike = None
@@ -171,7 +171,7 @@ class TracedProcess:
     def tell(self, rank: int, ranks: int, counts: dict[str, int]) -> bool:
         """Updates rank, size and counters reported by the process; returns whether that changes ``info``."""
         for reason, count in counts.items():
-            if 0 < (grown := count - self._counted[reason]) < _MOST_GROWTH:
+            if 0 < (grown := count - self._counted[reason]) < _MAX_GROWTH:
                 self._counted[reason] = count
                 if reason not in self._forgive:
                     self._lose(reason, grown)
@@ -200,7 +200,7 @@ class TracedProcess:
         """
         lines = self._ready[0][1] if len(self._ready) == 1 else np.concatenate([part for _, part in self._ready])
         tid = self._ready[0][0]
-        if len(lines) > MOST_LINES or any(each != tid for each, _ in self._ready):
+        if len(lines) > MAX_LINES or any(each != tid for each, _ in self._ready):
             return self._take(now_s, ended=True)
         found = alike.find(self._early, lines)
         if (life := found.life) is not None:
@@ -273,7 +273,7 @@ class TracedProcess:
 
     def _batch(self, held: list[tuple[int, Lines]]) -> EventBatch:
         lengths = [len(part) for _, part in held]
-        if sum(lengths) >= FEWEST:
+        if sum(lengths) >= MIN_LINES:
             plain = plain_columns([part for _, part in held if len(part)], self._clock_offset_ns, self._names)
             if plain is not None:
                 whose = [tid for tid, _ in held]
@@ -288,7 +288,7 @@ class TracedProcess:
         rows = records.rows
         start = rows["start"] + self._clock_offset_ns
         sizes = start | rows["duration"] | rows["bytes"]  # valid values are from 0 to the wire's maximum
-        valid = ((sizes >> _MOST_BITS) == 0) & (rows["kind"] <= _LAST_KIND)
+        valid = ((sizes >> _MAX_BITS) == 0) & (rows["kind"] <= _LAST_KIND)
         if not valid.all():
             malformed += len(rows) - int(np.count_nonzero(valid))
             records, start = Records(rows[valid], records.words, records.at[valid], None), start[valid]

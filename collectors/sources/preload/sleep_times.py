@@ -18,7 +18,7 @@ _GROWTH: Final = 1.3
 _LOOKS_A_SHARE: Final = 400
 """Ratio of sleep time to polling time while there is no new data."""
 _SHORTEST_S: Final = 0.001
-_MOST_REST_S: Final = 0.02
+_MAX_REST_S: Final = 0.02
 
 
 class Naps:
@@ -37,7 +37,7 @@ class Naps:
 
     def rest(self) -> None:
         """Waits briefly for more data, because each poll visits all processes, however few have signalled."""
-        time.sleep(min(max(_SHORTEST_S, self._look_s), _MOST_REST_S))
+        time.sleep(min(max(_SHORTEST_S, self._look_s), _MAX_REST_S))
 
     def next_s(self, *, busy: bool, wakes: bool) -> float:
         """Returns the time to wait for a signal.

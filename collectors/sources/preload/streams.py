@@ -23,8 +23,8 @@ from .records.signatures import Allowance
 from .untraced import Unseen
 
 _ALL: Final = 1 << 40
-_MOST_JOBS: Final = 100
-_MOST_TAKEN: Final = 1 << 40
+_MAX_JOBS: Final = 100
+_MAX_TAKEN: Final = 1 << 40
 _GONE_BEFORE: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
 """Counters of a new region that repeat losses of the old region, which are reported from there."""
 
@@ -126,7 +126,7 @@ class Streams:
             origin=self._path,
             clock_offset_ns=int(facts["clock_offset_ns"]),
             follows=follows,
-            taken_before=min(taken_before, _MOST_TAKEN) if follows else 0,
+            taken_before=min(taken_before, _MAX_TAKEN) if follows else 0,
         )
         self._processes[token] = TracedProcess(
             f"preload:{pid}:{end}",
@@ -199,7 +199,7 @@ class Streams:
         self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
         if is_loss(counter):  # its job is unknown, so all present jobs may have lost it
             jobs = sorted({process.info.job for process in self._processes.values()} or {self._origin.job})
-            self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MOST_JOBS])
+            self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MAX_JOBS])
 
     def unheard(self, job: str, command: str, failure: str) -> None:
         """Counts a process that could not reach the socket."""

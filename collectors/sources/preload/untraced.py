@@ -33,7 +33,7 @@ _OF_IMAGES: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
 _OUTLIVED: Final = "still ran after the command's end: its later calls are not recorded"
 _BY_RINGS: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
 _RINGS: Final = b"anon_inode:[io_uring]"
-_MOST: Final = 1000
+_MAX_PROGRAMS: Final = 1000
 Said: TypeAlias = tuple[str, str] | None
 """A program and the reason why it is not traced."""
 
@@ -86,11 +86,11 @@ class Unseen:
 
         Such an image is an emulator, e.g. valgrind's tools.
         """
-        if image in self._hosts or len(self._hosts) < _MOST:
+        if image in self._hosts or len(self._hosts) < _MAX_PROGRAMS:
             self._hosts[image] += 1
 
     def _add(self, program: str, reason: str) -> tuple[str, str]:
-        known = (program, reason) in self._counts or len(self._counts) < _MOST
+        known = (program, reason) in self._counts or len(self._counts) < _MAX_PROGRAMS
         key = (program if known else "", reason)
         self._counts[key] += 1
         return key

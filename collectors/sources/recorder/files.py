@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from ....events import InputError
 
-MOST_RANKS: Final = 1 << 20
-MOST_BYTES: Final = 1 << 30
+MAX_RANKS: Final = 1 << 20
+MAX_BYTES: Final = 1 << 30
 """Maximum size of a table of signatures or a grammar, bytes."""
 _FACTS: Final = struct.Struct("<i4xddii")
 _MERGED: Final = struct.Struct("<i")
@@ -71,9 +71,9 @@ def read_facts(folder: Path) -> Facts:
     if at is None or len(data) < _FACTS.size:
         raise InputError(where, None, "no names of functions follow the facts", _READABLE)
     ranks, start_s, tick_s, _, packing = _FACTS.unpack_from(data)
-    if not (0 < ranks <= MOST_RANKS and 0 <= start_s < 4e9 and 0 < tick_s <= 1):
+    if not (0 < ranks <= MAX_RANKS and 0 <= start_s < 4e9 and 0 < tick_s <= 1):
         told = f"it says {ranks} ranks, a start at {start_s:g} s and ticks of {tick_s:g} s"
-        raise InputError(where, None, told, f"1 to {MOST_RANKS} ranks, and a start and ticks in seconds")
+        raise InputError(where, None, told, f"1 to {MAX_RANKS} ranks, and a start and ticks in seconds")
     if packing:
         raise InputError(where, None, f"its times are packed (kind {packing})", "times as they are")
     merged = at > _NAMES_AT[0] and bool(_MERGED.unpack_from(data, _FACTS.size)[0])
@@ -148,8 +148,8 @@ def bounded(path: Path) -> bytes:
     """
     try:
         size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise InputError(str(path), None, f"it has {size} bytes", f"at most {MOST_BYTES}")
+        if size > MAX_BYTES:
+            raise InputError(str(path), None, f"it has {size} bytes", f"at most {MAX_BYTES}")
         return path.read_bytes()
     except OSError as error:
         raise InputError(str(path), None, f"cannot be read ({error.strerror})", "a file of the trace") from None

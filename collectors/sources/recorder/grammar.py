@@ -12,7 +12,7 @@ import numpy.typing as npt
 START: Final = -1
 _SMALL: Final = 16_384
 """Maximum number of terminals of a rule that is kept expanded."""
-_MOST_KEPT: Final = 1 << 24
+_MAX_KEPT: Final = 1 << 24
 """Maximum number of terminals of all these rules together, 64 MiB."""
 
 Ints = npt.NDArray[np.int32]
@@ -92,7 +92,7 @@ class Grammar:
         return lengths
 
     def _keep(self, rule: int, body: Ints, length: int) -> None:
-        if length > _SMALL or self._kept + length > _MOST_KEPT:
+        if length > _SMALL or self._kept + length > _MAX_KEPT:
             return
         if any(each < 0 and each not in self._expanded for each in body[:, 0].tolist()):
             return

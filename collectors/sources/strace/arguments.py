@@ -22,7 +22,7 @@ native/strace.h has the same layout.
 Arguments: TypeAlias = npt.NDArray[Any]
 """One ``ARGUMENT`` per call."""
 
-MOST_SEARCHED: Final = 32_768
+MAX_SEARCHED: Final = 32_768
 """Maximum number of bytes searched for the last descriptor. It is two paths of PATH_MAX bytes with each byte
 escaped."""
 
@@ -91,7 +91,7 @@ def _path(data: bytes, arguments: Extent, annotation: Extent, returned: Extent, 
     if way == PathIn.DESCRIPTOR and not _size(annotation) and (own := _DESCRIPTOR.match(data, begin, end)):
         return own.span(1), (0, 0)
     if way == PathIn.LAST_DESCRIPTOR:
-        part = data[begin : min(end, begin + MOST_SEARCHED)]
+        part = data[begin : min(end, begin + MAX_SEARCHED)]
         found = [descriptor.span(1) for descriptor in _ANY_DESCRIPTOR.finditer(part)]
         if found and _size(found[-1]):
             return (begin + found[-1][0], begin + found[-1][1]), (0, 0)

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from .line import Lines
 
-MOST_THREADS: Final = 1 << 18
+MAX_THREADS: Final = 1 << 18
 """Maximum number of threads whose process is stored. Each further thread counts as its own process."""
 
-MOST_PID: Final = 2**22
+MAX_PID: Final = 2**22
 """Maximum pid of Linux."""
 
 _THREAD: Final = b"CLONE_THREAD"
@@ -34,7 +34,7 @@ class Births:
         Returns:
             Mask of the calls that created a process (not a thread) with a known parent.
         """
-        processes = (calls["pid"] > 0) & (calls["result"] > 0) & (calls["result"] <= MOST_PID)
+        processes = (calls["pid"] > 0) & (calls["result"] > 0) & (calls["result"] <= MAX_PID)
         for at, (maker, made, (begin, end)) in enumerate(
             zip(*(calls[name].tolist() for name in ("pid", "result", "arguments")), strict=True)
         ):
@@ -44,7 +44,7 @@ class Births:
                 self._process_of.pop(made, None)
                 continue
             processes[at] = False
-            if made in self._process_of or len(self._process_of) < MOST_THREADS:
+            if made in self._process_of or len(self._process_of) < MAX_THREADS:
                 self._process_of[made] = self._process_of.get(maker, maker)
         return processes
 

@@ -17,7 +17,7 @@ Extents: TypeAlias = npt.NDArray[np.uint32]
 """Extents of each text in the data, shape (n, 2, 2). They are begin and end of its first and its second part."""
 Row: TypeAlias = npt.NDArray[np.uint32]
 
-MOST_BYTES: Final = 256 << 20
+MAX_BYTES: Final = 256 << 20
 """Maximum size of the texts that one table stores. The numbers of further texts are requested each time."""
 
 _NEW: Final = 1 << 31
@@ -35,7 +35,7 @@ class Texts:
         library = native()
         self._table: _Table | _Fallback = _Fallback() if library is None else _Table(library)
         self._number = number
-        self._room = MOST_BYTES
+        self._room = MAX_BYTES
 
     def of(self, data: bytes, extents: Extents) -> npt.NDArray[np.uint32]:
         """Returns the number of each text, uint32; 0 for an empty one."""

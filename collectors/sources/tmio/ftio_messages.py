@@ -37,7 +37,7 @@ _GEKKO_ARRAYS: Final = ("start_t_micro", "end_t_micro", "req_size")
 _JOB_FIELDS: Final = ("job", "job_id", "jobid")
 _HOST_FIELDS: Final = ("hostname", "host")
 _LONGEST_NAME: Final = 128
-_MOST_VALUES: Final = 10_000
+_MAX_VALUES: Final = 10_000
 _MICRO: Final = 1e-6
 _CELL: Final = np.dtype([("code", "u1"), ("value", ">f8")])
 _FLOAT_64: Final = 0xCB
@@ -150,8 +150,8 @@ def _values(data: bytes, about: Input) -> Iterator[Any]:
     begin, number = 0, 1
     try:
         while begin < len(data):
-            if number > _MOST_VALUES:
-                raise ValueError(f"a message has at most {_MOST_VALUES} values")
+            if number > _MAX_VALUES:
+                raise ValueError(f"a message has at most {_MAX_VALUES} values")
             cutter.skip()
             yield msgspec.msgpack.decode(data[begin : cutter.tell()])
             begin, number = cutter.tell(), number + 1

@@ -7,7 +7,7 @@ from typing import Final
 
 from ....events.losses import bounded
 
-_MOST_JOBS: Final = 1000
+_MAX_JOBS: Final = 1000
 """Maximum number of jobs whose losses are counted separately."""
 
 
@@ -21,7 +21,7 @@ class JobLosses:
 
     def lose(self, job: str, losses: Counter[str]) -> bool:
         """Adds losses of a job; False if there are too many jobs."""
-        if job not in self._of and len(self._of) >= _MOST_JOBS:
+        if job not in self._of and len(self._of) >= _MAX_JOBS:
             return False
         self._of[job].update(losses)
         return True

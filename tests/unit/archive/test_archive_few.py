@@ -93,7 +93,7 @@ def written(actions: Actions, checkpoint: int | None = None) -> bytes:
 def test_few_calls_are_archived_byte_for_byte_as_compressed_ones(made: Actions, checkpoint: int) -> None:
     quickly = written(made, checkpoint)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(few, "MOST_FEW", 0)
+        patch.setattr(few, "MAX_FEW", 0)
         assert written(made, checkpoint) == quickly
 
 
@@ -109,15 +109,15 @@ def test_processes_that_do_the_same_are_compressed_once(monkeypatch: pytest.Monk
     actions = [each for pid in range(50) for each in ((f"s{pid}", None, KNOWN), (f"s{pid}", calls(9, pid, pid), KNOWN))]
     data = written(actions)
     assert len(made) == 1
-    monkeypatch.setattr(few, "MOST_FEW", 0)
+    monkeypatch.setattr(few, "MAX_FEW", 0)
     assert written(actions) == data
 
 
 def test_remembered_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(few, "_MOST_BYTES", 2000)
+    monkeypatch.setattr(few, "_MAX_BYTES", 2000)
     actions: Actions = []
     for pid in range(50):
         actions += [(f"s{pid}", None, KNOWN), (f"s{pid}", calls(9, pid, pid, bytes=pid), KNOWN)]
     bounded = written(actions)
-    monkeypatch.setattr(few, "MOST_FEW", 0)
+    monkeypatch.setattr(few, "MAX_FEW", 0)
     assert written(actions) == bounded

@@ -141,7 +141,7 @@ def streams(draw: st.DrawFn) -> list[Stream]:
 def test_any_streams_come_back(made: list[Stream], leaf: int, pending: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "_LEAF_MEMBERS", leaf)
-        patch.setattr(merging, "_MOST_PENDING", pending)
+        patch.setattr(merging, "_MAX_PENDING", pending)
         data = written(made)
     assert_same(opened(data), made)
 

@@ -119,7 +119,7 @@ def list_all(replayer: Replayer) -> list[SourceItem]:
 
 
 def test_poll_hands_out_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay_source, "MOST_EVENTS", 100)
+    monkeypatch.setattr(replay_source, "MAX_EVENTS", 100)
     replayer = Replayer(recording([(0, 0)] * 1000, [(0, 0)] * 1000), math.inf)
     sizes = []
     while not replayer.finished:

@@ -12,7 +12,7 @@ from ...strace.texts import Texts
 
 Ints = npt.NDArray[np.int64]
 
-MOST_BYTES: Final = 4096
+MAX_BYTES: Final = 4096
 """Maximum significant length of a text (PATH_MAX)."""
 
 
@@ -30,5 +30,5 @@ class Numbers:
         """Returns the number of each text, 0 for an empty one. Texts are extents in the data, of shape (n, 2)."""
         pairs = np.zeros((len(extents), 2, 2), np.uint32)
         pairs[:, 0, 0] = extents[:, 0]
-        pairs[:, 0, 1] = np.minimum(extents[:, 1], extents[:, 0] + MOST_BYTES)
+        pairs[:, 0, 1] = np.minimum(extents[:, 1], extents[:, 0] + MAX_BYTES)
         return self._texts.of(data, pairs).astype(np.int64)

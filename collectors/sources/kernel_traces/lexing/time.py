@@ -14,7 +14,7 @@ _NS: Final = 10**9
 _DAY: Final = 86_400 * _NS
 _EARLIEST_EPOCH_NS: Final = 10**8 * _NS
 _LATEST_NS: Final = 4_600_000_000 * _NS
-_MOST_DATES: Final = 65_536
+_MAX_DATES: Final = 65_536
 
 
 class Clock:
@@ -78,7 +78,7 @@ class Clock:
             midnight = round(time.mktime(time.strptime(text.decode(), "%Y-%m-%d"))) * _NS
         except (ValueError, OverflowError):
             return 0
-        if len(self._midnights) > _MOST_DATES or midnight > _LATEST_NS:
+        if len(self._midnights) > _MAX_DATES or midnight > _LATEST_NS:
             return 0
         self._midnights.append(midnight)
         return len(self._midnights) - 1

@@ -17,8 +17,8 @@ from ..lexing.numbers import Ints
 from ..lexing.rows import Rows, Step
 from .call_fields import HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields
 
-MOST_THREADS: Final = 65_536
-MOST_DESCRIPTORS: Final = 262_144
+MAX_THREADS: Final = 65_536
+MAX_DESCRIPTORS: Final = 262_144
 _MAX_ERRNO: Final = 4095
 _LARGEST_DESCRIPTOR: Final = 2**31 - 1
 _NOBODY: Final = -1
@@ -75,8 +75,8 @@ class CallPairs:
     def __init__(self, interner: Interner, counters: Counter[str]) -> None:
         self._interner = interner
         self._counters = counters
-        self._entered = ForwardFill(5, MOST_THREADS)
-        self._files = ForwardFill(1, MOST_DESCRIPTORS)
+        self._entered = ForwardFill(5, MAX_THREADS)
+        self._files = ForwardFill(1, MAX_DESCRIPTORS)
 
     def pair(self, rows: Rows, processes: Ints, calls: CallRows, name_of: Callable[[int], str]) -> Done:
         """Returns the calls that end in these rows.

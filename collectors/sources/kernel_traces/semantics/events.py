@@ -15,20 +15,20 @@ from ..lexing.numbers import Ints, Numbers
 from ..lexing.payload import Payload
 from .calls import is_io
 
-MOST_NAMES: Final = 16_384
+MAX_NAMES: Final = 16_384
 _SHOWN: Final = 64
 _UNKNOWN: Final = 0
 
 
 class Events:
-    """Numbers of event names, from 1, and their payloads. Beyond ``MOST_NAMES``, new names get 0 and are ignored."""
+    """Numbers of event names, from 1, and their payloads. Beyond ``MAX_NAMES``, new names get 0 and are ignored."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._meanings: list[tuple[str, Payload | None, str]] = [("further names", None, "")]
         self._numbers = Numbers(self._number)
-        self._others = np.zeros(MOST_NAMES + 1, np.int64)
-        self.code, self.interrupt = np.zeros((2, MOST_NAMES + 1), np.int64)
+        self._others = np.zeros(MAX_NAMES + 1, np.int64)
+        self.code, self.interrupt = np.zeros((2, MAX_NAMES + 1), np.int64)
         """Indexed by number: a ``KernelEvent`` or a ``Step`` (0 for ignored events), and the kind of an interrupt."""
 
     def of(self, data: bytes, lines: Lines) -> Ints:
@@ -61,7 +61,7 @@ class Events:
         return self._meanings[event][2]
 
     def _number(self, event: bytes) -> int:
-        if len(self._meanings) > MOST_NAMES:
+        if len(self._meanings) > MAX_NAMES:
             return _UNKNOWN
         payload, call = self._dialect.payloads.get(event), ""
         if payload is None and (found := self._dialect.call_of(event)) is not None:

@@ -20,7 +20,7 @@ from .calls import CallPairs, CallRows
 
 WAKES: Final = (KernelEvent.SCHED_WAKING, KernelEvent.SCHED_WAKEUP, KernelEvent.SCHED_WAKEUP_NEW)
 _NOBODY_ACTS: Final = (Step.INTERRUPT_IN, Step.INTERRUPT_OUT, Step.DESCRIPTOR)
-_MOST_OF_COMM: Final = 15  # TASK_COMM_LEN without the terminating NUL
+_MAX_OF_COMM: Final = 15  # TASK_COMM_LEN without the terminating NUL
 _ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
 _ESCAPED: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _ABOUT_OTHER: Final = (
@@ -46,7 +46,7 @@ class Machine:
         self._escaped = escaped
         self.comms = Numbers(self._comm)
         """Numbers of commands."""
-        self.programs = Numbers(lambda path: self._comm(path.rpartition(b"/")[2][:_MOST_OF_COMM]))
+        self.programs = Numbers(lambda path: self._comm(path.rpartition(b"/")[2][:_MAX_OF_COMM]))
         """Numbers of the commands of programs, by the programs' paths."""
         self.paths = Numbers(lambda path: self.interner.file(_plain(path).decode(errors="replace")))
         """Numbers of files."""

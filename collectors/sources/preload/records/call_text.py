@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from .specification import ARRAY, NOT_SHOWN, Parameter, Specification
 
-MOST_ELEMENTS: Final = 16
+MAX_ELEMENTS: Final = 16
 """Maximum number of recorded elements of an array."""
 UNKNOWN: Final = "?"
 """Replaces an undefined string or file."""
@@ -71,7 +71,7 @@ class Writer:
             elif each.code == ARRAY:
                 if at >= len(words):
                     return None
-                count = min(words[at] & ~_CUT_SHORT, MOST_ELEMENTS)
+                count = min(words[at] & ~_CUT_SHORT, MAX_ELEMENTS)
                 elements = words[at + 1 : at + 1 + count]
                 if len(elements) < count:
                     return None
@@ -136,7 +136,7 @@ def open_flags(word: int) -> str:
 
 
 def _array(head: int, elements: Sequence[int]) -> str:
-    cut = bool(head & _CUT_SHORT) or head > MOST_ELEMENTS
+    cut = bool(head & _CUT_SHORT) or head > MAX_ELEMENTS
     return f"[{', '.join([*(str(_signed(each)) for each in elements), *(['...'] if cut else [])])}]"
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .ring_layout import LINE_BYTES, LINE_WORDS, MARK_WORDS, MOST_WORDS, RECORD, WORDS_PER_LINE
+from .ring_layout import LINE_BYTES, LINE_WORDS, MARK_WORDS, MAX_WORDS, RECORD, WORDS_PER_LINE
 
 Lines: TypeAlias = npt.NDArray[np.uint64]
 """Lines of a ring, shape (n, 8)."""
@@ -57,7 +57,7 @@ def split(lines: Lines) -> tuple[Records, int]:
     following = np.diff(line, append=len(lines)) - 1
     rows = lines[line].view(RECORD).reshape(-1)
     count = rows["words"].astype(np.int64)
-    good = (following == -(-count // WORDS_PER_LINE)) & (count <= MOST_WORDS)
+    good = (following == -(-count // WORDS_PER_LINE)) & (count <= MAX_WORDS)
     words = lines[is_words][:, : LINE_WORDS - 1].reshape(-1)
     at = (line - np.arange(len(line))) * WORDS_PER_LINE
     if len(line):

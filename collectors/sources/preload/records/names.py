@@ -20,14 +20,14 @@ from .ring_layout import ENTRY_CALL, ENTRY_HANDLE, ENTRY_STRING
 from .signatures import Allowance, Signatures
 from .specification import name_of, parse
 
-MOST_FILES: Final = 4_000_000
+MAX_FILES: Final = 4_000_000
 """Highest accepted file number of a process; files with higher numbers have no name."""
 
-_MOST_CALLS: Final = 65_535
+_MAX_CALLS: Final = 65_535
 _LAST_LAYER: Final = max(Layer)
 _REMEMBERED: Final = 256  # bytes of a path
 _SPECIAL: Final = (b"", b".")  # beginnings of a path's last part that need normalisation
-_MOST_CHARACTERS: Final = 64 << 20
+_MAX_CHARACTERS: Final = 64 << 20
 """Maximum total size of the strings and specifications that one process defines, characters."""
 
 
@@ -167,7 +167,7 @@ class Names:
 
     def _has_path(self, number: int, path: str) -> bool:
         """Stores the path of a file; returns whether there is room for it."""
-        if not 0 < number <= MOST_FILES:
+        if not 0 < number <= MAX_FILES:
             self._counters["definitions_dropped"] += 1
             return False
         if number >= len(self._files):
@@ -182,7 +182,7 @@ class Names:
         return True
 
     def _learn_call(self, number: int, layer: int, text: str) -> None:
-        if not 0 < number <= _MOST_CALLS:
+        if not 0 < number <= _MAX_CALLS:
             self._counters["definitions_dropped"] += 1
             return
         if not self._has_room(text):
@@ -217,7 +217,7 @@ class Names:
             self._counters["definitions_dropped"] += 1
 
     def _has_room(self, text: str) -> bool:
-        if self._characters + len(text) > _MOST_CHARACTERS:
+        if self._characters + len(text) > _MAX_CHARACTERS:
             self._counters["definitions_dropped"] += 1
             return False
         self._characters += len(text) + 64

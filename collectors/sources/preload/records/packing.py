@@ -17,7 +17,7 @@ from .....events.compiled import load
 from .lines import Lines
 from .ring_layout import LINE_WORDS, MARK_WORDS
 
-FEWEST: Final = 256
+MIN_LINES: Final = 256
 """Minimum number of lines for which packing is faster."""
 
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
@@ -27,7 +27,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "lines_unpack": (_U64, [_POINTER, _U64, _POINTER, _U64]),
 }
 _HEAD: Final = 3
-_MOST: Final = _HEAD + LINE_WORDS * 8
+_MAX_PACKED_LINE: Final = _HEAD + LINE_WORDS * 8
 """Maximum size of a packed line, and number of zero bytes after the last one."""
 _PLACES: Final = 16
 _IS_WORDS: Final = 0x80
@@ -50,9 +50,9 @@ class Packer:
 
     def packed(self, lines: Lines) -> memoryview | None:
         """Returns packed lines; None if packing does not pay or the helper is missing."""
-        if len(lines) < FEWEST or (library := native()) is None:
+        if len(lines) < MIN_LINES or (library := native()) is None:
             return None
-        if len(self._to) < (room := (len(lines) + 1) * _MOST):
+        if len(self._to) < (room := (len(lines) + 1) * _MAX_PACKED_LINE):
             self._to = np.empty(room, np.uint8)
         size = library.lines_pack(lines.ctypes.data, len(lines), self._to.ctypes.data)
         return self._to[:size].data if size < lines.nbytes else None
@@ -95,14 +95,14 @@ def pack(lines: Lines) -> bytes:
                 classes |= kind << 2 * word
                 told += difference.to_bytes(_SIZES[kind], "little", signed=True)
         out += bytes([place | (_IS_WORDS if is_words else 0)]) + classes.to_bytes(2, "little") + told
-    return bytes(out) + bytes(_MOST)
+    return bytes(out) + bytes(_MAX_PACKED_LINE)
 
 
 def unpack(data: bytes, lines: Lines) -> int:
     """Fallback of ``lines_unpack``."""
     places, start, at = _places(), [0], 0
     for row in range(len(lines)):
-        if len(data) - at < _HEAD + _MOST:
+        if len(data) - at < _HEAD + _MAX_PACKED_LINE:
             return row
         head, classes = data[at], int.from_bytes(data[at + 1 : at + _HEAD], "little")
         like = places[head % _PLACES]

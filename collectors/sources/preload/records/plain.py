@@ -16,7 +16,7 @@ from .lines import Lines, Records
 from .names import Names
 from .ring_layout import RECORD
 
-FEWEST: Final = 512
+MIN_LINES: Final = 512
 """Minimum number of lines for which this is faster."""
 
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
@@ -29,7 +29,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 _WORDS: Final = 8
 _HIGH, _KIND, _HAS_WORDS, _SURVEYED = range(_WORDS, _WORDS + 4)
 _MISSING: Final = 2**32 - 1
-_MOST_BITS: Final = 62
+_MAX_BITS: Final = 62
 _LAST_KIND: Final = max(Kind)
 _FIELDS: Final[dict[str, np.dtype[Any]]] = {
     "start": np.dtype(np.int64), "duration": np.dtype(np.int64), "offset": np.dtype(np.int64),
@@ -68,7 +68,7 @@ def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -
         library.records_survey(
             pieces[0].ctypes.data, lines.ctypes.data, len(lines), clock_offset_ns, survey.ctypes.data
         )
-    if survey[_HAS_WORDS] or survey[_KIND] > _LAST_KIND or int(survey[_HIGH]) >> _MOST_BITS:
+    if survey[_HAS_WORDS] or survey[_KIND] > _LAST_KIND or int(survey[_HIGH]) >> _MAX_BITS:
         return None
     varying = _varying(survey[:_WORDS])
     length = sum(map(len, pieces))

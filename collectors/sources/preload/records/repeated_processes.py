@@ -18,20 +18,20 @@ from .lines import Lines, marks
 from .names import FileFacts, spelled
 from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
 
-MOST_LOG: Final = 32_768
+MAX_LOG: Final = 32_768
 """Maximum size of a process's definitions for a lookup, bytes."""
-MOST_LINES: Final = 256
-_MOST_NAMED: Final = 4096
+MAX_LINES: Final = 256
+_MAX_NAMED: Final = 4096
 """Maximum size of definitions for a lookup that ignores file names, bytes. Larger ones are rarely equal."""
-_MOST_BYTES: Final = 8 << 20
+_MAX_BYTES: Final = 8 << 20
 """Maximum size of stored lives, bytes; above it all are discarded."""
-_MOST_MET: Final = 8192
+_MAX_MET: Final = 8192
 """Maximum number of lives of which only one occurrence is remembered."""
 _OWN: Final = ("start", "duration", "pid", "tid", "rank")
 """Columns that differ between processes."""
 _TIMES: Final = 2
 """Number of time words at the beginning of a record: start and duration."""
-_MOST_BITS: Final = 62
+_MAX_BITS: Final = 62
 _WITH_PATH: Final = b":p"
 """Code for a path in the specification of a call."""
 _NOT_OF_FILES: Final = "anon_inode:"
@@ -131,7 +131,7 @@ class Life:
         """
         times = lines[self.records, :_TIMES].view(np.int64)
         start, duration = times[:, 0] + clock_offset_ns, times[:, 1].copy()
-        if ((start | duration) >> _MOST_BITS).any():
+        if ((start | duration) >> _MAX_BITS).any():
             return None
         return make_batch(len(start), {**self.columns, "start": start, "duration": duration, **own})
 
@@ -181,7 +181,7 @@ class AlikeLives:
         if (life := self._known.get(key)) is not None:
             return Found(life, [])
         wanted = [key] if self._is_wanted(key) else []
-        shape = Shape.of(log, of_lines) if sum(map(len, log)) <= _MOST_NAMED else None
+        shape = Shape.of(log, of_lines) if sum(map(len, log)) <= _MAX_NAMED else None
         if shape is None:
             return Found(None, wanted)
         if (alike := self._known.get(shape.key)) is not None and (life := alike.of_files(shape.files)) is not None:
@@ -193,7 +193,7 @@ class AlikeLives:
         """Returns whether a life must be stored because it occurred before."""
         if key in self._met:
             return True
-        if len(self._met) >= _MOST_MET:
+        if len(self._met) >= _MAX_MET:
             self._met.clear()
         self._met.add(key)
         return False
@@ -202,7 +202,7 @@ class AlikeLives:
         """Stores a life."""
         for key in keys:
             self._bytes += life.nbytes
-            if self._bytes > _MOST_BYTES:
+            if self._bytes > _MAX_BYTES:
                 self._known.clear()
                 self._bytes = life.nbytes
             self._known[key] = life

@@ -57,8 +57,8 @@ LINE_WORDS: Final = LINE_BYTES // 8
 WORDS_PER_LINE: Final = 7
 MARK_WORDS: Final = 0xFF
 """Last byte of a line of words, where a record has its depth."""
-MOST_WORDS: Final = 64
-MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_PER_LINE)
+MAX_WORDS: Final = 64
+MAX_WORD_LINES: Final = -(-MAX_WORDS // WORDS_PER_LINE)
 
 COLLECTOR_ASLEEP: Final = 2
 """Value of ``wakes``. The process must wake the collector when much data waits. 0: the process cannot do so."""
@@ -72,7 +72,7 @@ ENTRY_CALL: Final = 3
 ENTRY_HANDLE: Final = 4
 ENTRY_UNSEEN: Final = 5
 
-MOST: Final = {"slot_count": 4096, "ring_lines": 1 << 23, "log_bytes": 1 << 26}
+MAX_HEADER_VALUES: Final = {"slot_count": 4096, "ring_lines": 1 << 23, "log_bytes": 1 << 26}
 
 if RECORD.itemsize != LINE_BYTES or SLOT.itemsize != 128 or HEADER.itemsize > HEADER_BYTES:
     raise AssertionError("the layout does not mirror ring.h")

@@ -22,7 +22,7 @@ from .unreached_processes import Ear
 from .watching import GONE, UNWATCHED
 
 LINES_A_POLL: Final = 65_536
-_MOST_PROCESSES: Final = 16_384
+_MAX_PROCESSES: Final = 16_384
 _LATE_S: Final = 1.0
 """Pause between polls after which the library may assume that the collector is gone. It then hands over a new
 region."""
@@ -267,8 +267,8 @@ class Drain:
         problem = ""
         if (known is None) != (arrival.region.extent == 0):
             problem = f"process {arrival.pid} sent a region that is not its next"
-        elif known is None and len(self._processes) >= _MOST_PROCESSES:
-            problem = f"at most {_MOST_PROCESSES} processes are traced at once"
+        elif known is None and len(self._processes) >= _MAX_PROCESSES:
+            problem = f"at most {_MAX_PROCESSES} processes are traced at once"
         if known is None and not problem:
             self._begin(arrival, taker)
             return

@@ -25,7 +25,7 @@ from .watching import UNWATCHED, Spares, watch_of
 _BACKLOG: Final = 4096
 _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 _ACCEPTS_A_POLL: Final = 256
-_MOST_SILENT: Final = 256
+_MAX_SILENT: Final = 256
 _RETRY_S: Final = 0.25
 _CREDENTIALS: Final = struct.Struct("3i")
 
@@ -121,7 +121,7 @@ class HandoverSocket:
             if _has_spoken(peer):
                 yield from self._take(peer)
                 continue
-            if len(self._silent) >= _MOST_SILENT:
+            if len(self._silent) >= _MAX_SILENT:
                 self._forget(next(iter(self._silent))).close()
                 yield ProtocolError("a peer connected and said nothing")
             if not self._spares.restore():

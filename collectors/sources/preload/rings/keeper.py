@@ -31,7 +31,7 @@ _MESSAGE: Final = struct.Struct("<BIQQIIQ")
 """Kind of message, and a ``Kept`` without its descriptors."""
 _WAITS_S: Final = 120.0
 """Seconds for which a keeper waits for another collector. The aggregator closes streams after the same time."""
-_MOST_FDS: Final = 2
+_MAX_FDS: Final = 2
 _CREDENTIALS: Final = struct.Struct("3i")
 _ANSWER_S: Final = 10.0
 _AGAIN_S: Final = 0.01
@@ -199,7 +199,7 @@ def _send(channel: socket.socket, message: bytes, descriptors: Sequence[int]) ->
 
 
 def _receive(channel: socket.socket) -> tuple[bytes, list[int]]:
-    size = socket.CMSG_SPACE(4 * _MOST_FDS)
+    size = socket.CMSG_SPACE(4 * _MAX_FDS)
     message, ancillary, _, _ = channel.recvmsg(_MESSAGE.size, size, socket.MSG_CMSG_CLOEXEC)
     numbers = array.array("i")
     for level, kind, data in ancillary:

@@ -32,8 +32,8 @@ from ..records.ring_layout import (
     LINE_WORDS,
     MAGIC,
     MARK_WORDS,
-    MOST,
-    MOST_WORD_LINES,
+    MAX_HEADER_VALUES,
+    MAX_WORD_LINES,
     SLOT,
     field_at,
 )
@@ -211,7 +211,7 @@ class Region:
         It also returns the number of records among them.
         """
         tail = int(self._tails[slot])
-        taken = self._view(slot, tail, min(head, tail + most + MOST_WORD_LINES))
+        taken = self._view(slot, tail, min(head, tail + most + MAX_WORD_LINES))
         taken = taken[: _end_of_records(taken, most)]
         end = tail + len(taken)
         is_record = marks(taken) != MARK_WORDS
@@ -284,7 +284,7 @@ def _end_of_records(lines: Lines, most: int) -> int:
 def _check(facts: Any, size: int) -> None:
     if int(facts["magic"]) != MAGIC or int(facts["layout"]) != LAYOUT or int(facts["region_bytes"]) != size:
         raise ProtocolError(f"a region starts with its magic, layout {LAYOUT} and its true size")
-    for name, most in MOST.items():
+    for name, most in MAX_HEADER_VALUES.items():
         if not 0 < int(facts[name]) <= most:
             raise ProtocolError(f"{name} is 1 to {most}, not {int(facts[name])}")
     lines = int(facts["ring_lines"])

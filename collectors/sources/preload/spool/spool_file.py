@@ -23,11 +23,11 @@ from .spool import FRAME, LINES, LOG, PACKED, PAIR
 from .spool_reader import hand_on
 from .unread_copy import HEAD, MAGIC, VERSION
 
-_MOST_ORIGIN: Final = 1 << 16
-_MOST_PAYLOAD: Final = 1 << 28
-_MOST_LINES: Final = 1 << 22
+_MAX_ORIGIN: Final = 1 << 16
+_MAX_PAYLOAD: Final = 1 << 28
+_MAX_LINES: Final = 1 << 22
 """Maximum number of lines in a frame, which comes from one poll."""
-_LEAST_PACKED: Final = 3
+_MIN_PACKED: Final = 3
 """Minimum size of a packed line, bytes."""
 _AT_ONCE: Final = 65_536
 """Number of lines after which their events are emitted."""
@@ -59,7 +59,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
             break
         kind, payload, token = FRAME.unpack(head)
         size = (payload + 7) & ~7
-        data = file.read(size) if payload <= _MOST_PAYLOAD else b""
+        data = file.read(size) if payload <= _MAX_PAYLOAD else b""
         if len(data) < size:  # the copy was incomplete when the process was killed
             break
         try:
@@ -97,7 +97,7 @@ def _check(kind: int, payload: int, data: bytes) -> None:
     if kind not in (LINES, PACKED) or payload < PAIR.size:
         return
     _, count = PAIR.unpack_from(data)
-    if count > _MOST_LINES or count * _LEAST_PACKED > payload:
+    if count > _MAX_LINES or count * _MIN_PACKED > payload:
         raise ValueError(f"{count} lines in {payload} bytes")
 
 
@@ -112,6 +112,6 @@ def _head(file: BinaryIO, about: Input) -> Origin:
     if (version, layout) != (VERSION, LAYOUT):
         raise InputError(about.name, None, f"is of version {version}.{layout}", f"version {VERSION}.{LAYOUT}")
     try:
-        return msgspec.msgpack.decode(file.read(min(size, _MOST_ORIGIN)), type=Origin)
+        return msgspec.msgpack.decode(file.read(min(size, _MAX_ORIGIN)), type=Origin)
     except (ValueError, msgspec.MsgspecError) as error:
         raise InputError(about.name, None, f"does not say whose it is: {error}", expected) from None

@@ -27,7 +27,7 @@ SUFFIX: Final = ".spool"
 _FIRST_S: Final = 1.0
 _EVERY_S: Final = 0.5
 _AT_ONCE: Final = 4 << 20
-_MOST_ALIKE: Final = 100
+_MAX_ALIKE: Final = 100
 
 Unread = list[tuple[int, int]]
 """Descriptor and written size of each segment."""
@@ -159,7 +159,7 @@ class UnreadCopy(threading.Thread):
         return True
 
     def _open(self) -> None:
-        for attempt in range(_MOST_ALIKE):
+        for attempt in range(_MAX_ALIKE):
             path = self._stem.with_name(f"{self._stem.name}{f'-{attempt}' if attempt else ''}{SUFFIX}")
             try:
                 self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -169,4 +169,4 @@ class UnreadCopy(threading.Thread):
             about = msgspec.msgpack.encode(self._origin)
             os.write(self._file, HEAD.pack(MAGIC, VERSION, LAYOUT, len(about)) + about)
             return
-        raise FileExistsError(f"there are {_MOST_ALIKE} files of that name")
+        raise FileExistsError(f"there are {_MAX_ALIKE} files of that name")

@@ -227,7 +227,7 @@ def test_activities_beyond_the_bound_share_one_name_and_are_counted() -> None:
 
 
 def test_tables_of_calls_and_files_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.analyzers.dfg.naming.MOST_CELLS", 1024)
+    monkeypatch.setattr("iotide.analyzers.dfg.naming.MAX_CELLS", 1024)
     names = Names()
     mapper = Mapper(Mapping.parse("call+path"))
     pairs = [(f"c{n % 100}", f"/{n}") for n in range(500)]

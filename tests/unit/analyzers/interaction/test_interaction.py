@@ -297,7 +297,7 @@ def test_evictions_keep_the_sums_of_the_remaining_entries() -> None:
 
 
 def test_files_beyond_the_bound_are_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channels, "MOST_CHANNELS", 2)
+    monkeypatch.setattr(channels, "MAX_CHANNELS", 2)
     trace = Trace()
     for number in range(5):
         trace.writes(1, f"/x/{number}").reads(2, f"/x/{number}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
 from iotide.analyzers.layers.report.report import make_report
 from iotide.analyzers.layers.state.handles import preorder
-from iotide.analyzers.layers.state.sums import MOST, Sums
+from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE, Sums
 from iotide.analyzers.layers.state.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.clients.layers.lanes import lanes_of, ticks_of
@@ -207,7 +207,7 @@ def test_sums_beyond_the_budget_go_to_their_fallback() -> None:
 def test_sums_stop_and_never_wrap() -> None:
     sums = Sums(1, 1)
     for _ in range(40):
-        sums.add(np.zeros(2**14, np.int64), [np.full(2**14, MOST)])
+        sums.add(np.zeros(2**14, np.int64), [np.full(2**14, MAX_PLAUSIBLE)])
     assert sums.rows()[1].tolist() == [[2**62]]
 
 

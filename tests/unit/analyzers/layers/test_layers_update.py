@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report.report import make_report
-from iotide.analyzers.layers.state.sums import MOST
+from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE
 from iotide.analyzers.layers.state.tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, concatenate, make_batch
@@ -172,7 +172,7 @@ def test_calls_whose_encloser_was_lost_count_as_the_programs() -> None:
 def test_columns_of_nonsense_break_nothing_and_lose_no_call(drawn: list[EventBatch]) -> None:
     made = fed(analyzer(), [batch.replace(file=batch.file % len(FILES)) for batch in drawn])
     report = make_report(made, names().calls)
-    believable = (batch.replace(requested=np.clip(batch.requested, 0, MOST)) for batch in drawn)
+    believable = (batch.replace(requested=np.clip(batch.requested, 0, MAX_PLAUSIBLE)) for batch in drawn)
     assert sum(row.calls for row in report.layers) == sum(int(calls_in(batch).sum()) for batch in believable)
     assert report.events == sum(map(len, drawn))
     made.close_stream("s")

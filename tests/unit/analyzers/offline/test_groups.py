@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.offline.groups import FEWEST_REQUESTS, analyse_groups
+from iotide.analyzers.offline.groups import MIN_REQUESTS, analyse_groups
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
 
@@ -47,7 +47,7 @@ def test_small_group_is_reported_as_too_small() -> None:
     batches, keys = trace()
     rare = analyse_groups(batches, keys, NAMES, DetectSettings(), "rank", 10).groups[3]
     assert rare.prediction is None
-    assert f"2 of at least {FEWEST_REQUESTS} requests" in rare.note
+    assert f"2 of at least {MIN_REQUESTS} requests" in rare.note
 
 
 def test_mode_decides_what_counts_and_which_groups_there_are() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from iotide.analyzers.offline.phase_signal import phases_of, signal_of
 from iotide.analyzers.offline.plot_data import panels_of, replay_of
-from iotide.analyzers.offline.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at, span_of
+from iotide.analyzers.offline.replay import MAX_MOMENTS, in_order, judge, moments_of, predictions_at, span_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
@@ -111,12 +111,12 @@ def test_moments_follow_the_phases_and_are_bounded() -> None:
     phases = phases_at(*np.arange(0.0, 4000.0, 2.0))
     span = span_of([events])
     moments = moments_of(span, phases, None, bin_ns=10**8)
-    assert len(moments) == MOST_MOMENTS
+    assert len(moments) == MAX_MOMENTS
     assert np.all(np.diff(moments) > 0)
     assert np.allclose(moments[:20] / 1e9, phases.end_s[:20] + 0.1)
     assert moments[-1] / 1e9 == pytest.approx(phases.end_s[-1] + 0.1)
     evenly = moments_of(span, phases, 0.001, bin_ns=10**8)
-    assert len(evenly) <= MOST_MOMENTS
+    assert len(evenly) <= MAX_MOMENTS
     assert len(set(np.diff(evenly).tolist())) == 1
     assert moments_of(span, phases_at(), None, bin_ns=10**8)[0] >= 10**9
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.offline.wavelet import MOST_PERIODS, MOST_TIMES, transform, validity_of, wavelet_view
+from iotide.analyzers.offline.wavelet import MAX_PERIODS, MAX_TIMES, transform, validity_of, wavelet_view
 from iotide.results.traces.analysis import Validity
 
 PERIOD = 12
@@ -108,7 +108,7 @@ def test_view_shows_each_period_where_and_when_it_was() -> None:
     view = wavelet_view(values, 0.1, 50.0)
     assert view is not None
     power, periods, times = np.array(view.power), np.array(view.periods_s), np.array(view.times_s)
-    assert power.shape == (len(periods), len(times)) == (MOST_PERIODS, MOST_TIMES)
+    assert power.shape == (len(periods), len(times)) == (MAX_PERIODS, MAX_TIMES)
     early, late = power[:, np.abs(times - 150).argmin()], power[:, np.abs(times - 350).argmin()]
     assert periods[early.argmax()] == pytest.approx(2.0, rel=0.05)
     assert periods[late.argmax()] == pytest.approx(20.0, rel=0.05)
@@ -152,8 +152,8 @@ def test_view_begins_at_a_quarter_of_the_period_that_was_found() -> None:
 def test_view_of_a_long_signal_is_bounded() -> None:
     view = wavelet_view(np.random.default_rng(5).random(2**18 + 77), 0.1, 0.0)
     assert view is not None
-    assert len(view.power) == MOST_PERIODS
-    assert {len(row) for row in view.power} == {MOST_TIMES}
+    assert len(view.power) == MAX_PERIODS
+    assert {len(row) for row in view.power} == {MAX_TIMES}
 
 
 def test_three_sharp_phases_are_valid_from_the_first_to_the_last() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.online.change_detectors import (
     DETECTORS,
-    LEAST_DEVIATION,
+    MIN_DEVIATION,
     Adwin,
     ChangeDetector,
     Cusum,
@@ -62,7 +62,7 @@ def test_cusum_sums_the_excess_beyond_k_deviations(values: list[float]) -> None:
         alarm = False
         taken = value
         if len(learnt) >= 6:
-            mean, deviation = statistics.fmean(learnt), max(statistics.stdev(learnt), LEAST_DEVIATION)
+            mean, deviation = statistics.fmean(learnt), max(statistics.stdev(learnt), MIN_DEVIATION)
             z = min(max((value - mean) / deviation, -3.0), 3.0)
             up, down = max(0.0, up + z - 0.5), max(0.0, down - z - 0.5)
             alarm = max(up, down) > 7.4 + 1e-9

@@ -317,7 +317,7 @@ def test_file_is_not_known_by_its_name_once_the_mounts_are_others(tmp_path: Path
 
 def test_files_known_by_name_are_bounded(fake: FakeProc, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.process("7", "own", "")
-    monkeypatch.setattr(file_metadata, "_MOST_KNOWN", 3)
+    monkeypatch.setattr(file_metadata, "_MAX_KNOWN", 3)
     files = fake.files().of_process(7)
     files.look()
     for number in range(10):

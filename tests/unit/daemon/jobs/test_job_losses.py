@@ -16,7 +16,7 @@ from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.losses.job_losses import JobLosses
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
-from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
+from iotide.events.losses import MAX_REASONS, checked, events_of, loss_lines
 from iotide.events.network.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobSummary
 from msgspec.structs import replace as msgspec_replace
@@ -232,8 +232,8 @@ def test_hostile_losses_are_bounded() -> None:
     core.receive(b"c", encode_batch("s", 1, numbered(0, 1), Definitions(), None, hostile), 0.0)
     core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": hostile, "other": hostile})), 0.0)
     summary = summary_in(aggregator)
-    assert len(summary.losses) == MOST_REASONS
-    assert summary.events_dropped == 2 * MOST_REASONS
+    assert len(summary.losses) == MAX_REASONS
+    assert summary.events_dropped == 2 * MAX_REASONS
     assert list(aggregator.jobs) == ["job"]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.sources.preload.records import packing
 from iotide.collectors.sources.preload.records.lines import Lines
-from iotide.collectors.sources.preload.records.packing import FEWEST, Packer, native, pack, unpack, unpacked
+from iotide.collectors.sources.preload.records.packing import MIN_LINES, Packer, native, pack, unpack, unpacked
 
 WORD = st.one_of(
     st.sampled_from([0, 1, 64, 2**15 - 1, 2**15, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1]),
@@ -23,7 +23,7 @@ ROWS = st.lists(LINE, max_size=12)
 
 def repeated(rows: list[tuple[int, ...]]) -> Lines:
     """Enough lines for packing, derived from a few: each is slightly larger than the previous one."""
-    made = np.tile(np.array(rows, np.uint64).reshape(-1, 8), (FEWEST, 1))
+    made = np.tile(np.array(rows, np.uint64).reshape(-1, 8), (MIN_LINES, 1))
     made[:, :2] += np.arange(len(made), dtype=np.uint64)[:, None] * np.uint64(300)
     return made
 
@@ -70,8 +70,8 @@ def test_calls_of_a_loop_take_a_seventh() -> None:
 
 
 def test_few_lines_and_such_as_are_all_different_are_not_packed() -> None:
-    assert Packer().packed(np.zeros((FEWEST - 1, 8), np.uint64)) is None
-    assert Packer().packed(np.random.default_rng(1).integers(0, 2**64, (FEWEST, 8), np.uint64)) is None
+    assert Packer().packed(np.zeros((MIN_LINES - 1, 8), np.uint64)) is None
+    assert Packer().packed(np.random.default_rng(1).integers(0, 2**64, (MIN_LINES, 8), np.uint64)) is None
 
 
 @pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_native), False])

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from iotide.collectors.source import Chunk, Closed, Origin
-from iotide.collectors.sources.preload.records.names import MOST_FILES
+from iotide.collectors.sources.preload.records.names import MAX_FILES
 from iotide.collectors.sources.preload.records.ring_layout import ENTRY_CALL, HEADER_BYTES
 from iotide.collectors.sources.preload.rings import process_image
 from iotide.collectors.sources.preload.source import PreloadSource
@@ -164,7 +164,7 @@ def test_log_position_that_is_no_entry_of_the_log_is_refused_without_harm(tracin
 
 def test_file_numbers_beyond_the_table_cost_their_names_alone(tracing: Tracing, made: MadeRegion) -> None:
     made.hand_over(tracing.socket)
-    for number in (MOST_FILES + 1, 2**32 - 1, 1):
+    for number in (MAX_FILES + 1, 2**32 - 1, 1):
         made.define(number, b"/file%d" % number)
     made.put(1, file=1)
     made.put(1, file=2**32 - 1)

@@ -202,8 +202,8 @@ def test_file_that_has_become_another_is_looked_at_again(tmp_path_factory: pytes
 
 
 def test_lives_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated_processes, "_MOST_BYTES", 10_000)
-    monkeypatch.setattr(repeated_processes, "_MOST_MET", 3)
+    monkeypatch.setattr(repeated_processes, "_MAX_BYTES", 10_000)
+    monkeypatch.setattr(repeated_processes, "_MAX_MET", 3)
     known, kept = AlikeLives(), []
     remember = AlikeLives.remember
 

@@ -196,7 +196,7 @@ def test_table_of_texts_and_fallback_give_the_same_numbers_and_ask_for_the_same(
 
 
 def test_texts_for_which_there_is_no_room_have_their_numbers_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.strace.texts.MOST_BYTES", 10)
+    monkeypatch.setattr("iotide.collectors.sources.strace.texts.MAX_BYTES", 10)
     asked: list[bytes] = []
     table = Texts(lambda first, second: asked.append(first + second) or len(first))
     for texts in ([(b"x", b"y")], [(b"x", b"y"), (b"x" * 9, b"y"), (b"x" * 9, b"y")]) * 2:
