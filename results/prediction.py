@@ -63,6 +63,7 @@ class Scores(Model):
     bandwidth: float
     """B_IO: bytes/s during substantial I/O."""
     bytes_per_phase: float
+    """Mean volume of a period with substantial I/O, bytes."""
     periodicity: float = Field(ge=0, le=1)
     burst_width_s: float = 0.0
     """Mean length of a phase of substantial I/O, with the resolution of a sampling interval."""

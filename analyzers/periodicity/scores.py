@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from .phases.phases import Positions, merge, runs
 from .spectrum.spectral_peak import component
 from .spectrum.spectrum import Floats
 from .tuning import TUNING
+
+_EMPTY: Final = 0.01
+"""Share of the largest volume below which a sub-trace has no phase: rounding, or single small requests."""
 
 
 def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float | None = None) -> Scores | None:
@@ -24,7 +28,8 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
         sigma_vol  = std_i(V(T_i) / max_j V(T_j))
         sigma_time = sqrt(1/n sum_i (L(S_i)/L(T_i) - R_IO)^2)                               (Eq. 7)
 
-    Bytes per phase are the mean of V(S_i). Periodicity is 1 - sigma_vol - sigma_time, clipped to [0, 1]. Burst width is
+    Bytes per phase are the mean of V(S_i) over the sub-traces with substantial I/O: a program that starts long before
+    its first phase has others. Periodicity is 1 - sigma_vol - sigma_time, clipped to [0, 1]. Burst width is
     the mean length, in whole bins, of a phase of substantial I/O. Such a phase is a run of S in which gaps shorter than
     a quarter of the period are closed. If no pause is left within a period, burst width is R_IO times the period. The
     duty cycle is the burst width over the period.
@@ -66,11 +71,17 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
         sigma_time=sigma_time,
         time_ratio=time_ratio,
         bandwidth=float((running[stop] - running[first]).sum()) / busy_bins,
-        bytes_per_phase=float(moved_busy.sum()) / len(moved_busy) * bin_s,
+        bytes_per_phase=_mean_of_phases(moved_busy) * bin_s,
         periodicity=min(max(1 - sigma_vol - sigma_time, 0.0), 1.0),
         burst_width_s=burst * bin_s,
         duty_cycle=burst / period,
     )
+
+
+def _mean_of_phases(moved: Floats) -> float:
+    """Returns the mean volume of sub-traces with substantial I/O; 0 if there are none."""
+    phases = moved[moved > _EMPTY * moved.max(initial=0.0)]
+    return float(phases.sum()) / len(phases) if len(phases) else 0.0
 
 
 def _up_to(edges: Floats, running: Floats) -> Floats:

@@ -11,6 +11,8 @@ from .headline import who_text
 from .units import byte_text, clock_text, duration_text
 
 _HOUR_S: Final = 3600.0
+_BOTH: Final = 0.1
+"""Least share of the bytes of a direction that is named."""
 _REPEATS: Final = 3
 """Least number of periods in a run for a statement of the saving per hour."""
 _CHANGE: Final[dict[Cause, str]] = {
@@ -63,7 +65,11 @@ def in_short(
 def _moves(advice: Advice, sure: Prediction | None) -> str:
     writes = advice.bytes_written >= advice.bytes_read
     if sure is not None and sure.period_s is not None and sure.scores is not None:
-        way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
+        least = min(advice.bytes_read, advice.bytes_written)
+        if sure.mode == "both" and least >= _BOTH * (advice.bytes_read + advice.bytes_written):
+            way = "reads and writes"
+        else:
+            way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
         told = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
         if sure.who is not None:  # the request size is that of the whole job
             return f"{told} ({who_text(sure.who)})"

@@ -111,6 +111,15 @@ def test_bytes_of_files_that_are_not_those_asked_for_are_explained() -> None:
     assert moved_line(advice(destinations=[place], bytes_read=0, bytes_written=52 * 10**7)).endswith(" at 500.0 MB/s")
 
 
+@pytest.mark.parametrize(
+    ("read", "written", "told"),
+    [(0, 9, "writes"), (9, 0, "reads"), (5, 5, "reads and writes"), (1, 99, "writes"), (99, 1, "reads")],
+)
+def test_both_ways_are_named_if_both_move_much(read: int, written: int, told: str) -> None:
+    both = prediction().model_copy(update={"mode": "both"})
+    assert in_short(advice(bytes_read=read, bytes_written=written), both).startswith(f"{told} 3.1 GB every 27 s ")
+
+
 def test_calls_that_overlap_have_no_share_of_the_run() -> None:
     told = spent_line(advice(slowest="", io_s=9000.0, spent=Spent(write_s=9000.0), io_share=1.0))
     assert told == "I/O takes 2 h 30 min in calls that overlap, in a run of 50 min 00 s: 2 h 30 min writing"

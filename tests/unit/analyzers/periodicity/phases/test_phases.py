@@ -161,6 +161,14 @@ def test_uneven_volumes_and_lengths_lower_the_score() -> None:
     assert found.periodicity == pytest.approx(1 - found.sigma_vol - found.sigma_time)
 
 
+def test_bytes_per_phase_are_those_of_phases_and_not_of_periods_before_the_first() -> None:
+    signal = np.zeros(90)
+    signal[25::10] = 100.0
+    found = scores_of(signal, 1.0, 10.0)
+    assert found is not None
+    assert found.bytes_per_phase == pytest.approx(100.0)
+
+
 def test_no_whole_period_means_no_scores() -> None:
     assert scores_of(np.ones(10), 0.1, 2.0) is None
     assert scores_of(np.zeros(100), 0.1, 2.0) is None
