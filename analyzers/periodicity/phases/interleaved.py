@@ -30,6 +30,8 @@ _SHIFTED: Final = 1
 _NOTHING: Final = 1e-9
 
 Numbers = npt.NDArray[np.int64]
+Links = list[tuple[int, int, int, float]]
+"""Pairs of phases at a distance: first phase, hidden phases between them, second phase, deviation in distances."""
 
 
 class Train(Struct, frozen=True, eq=False):
@@ -114,7 +116,10 @@ def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
 
 def _best_train(start: Floats, among: Numbers) -> Train | None:
     """Returns the sequence of phases that is least likely due to chance."""
-    found = (_train(start[among], distance) for distance in _common_distances(start[among]))
+    at = start[among]
+    distances = _common_distances(at)
+    links = _links(at, np.array(distances)) if distances else []
+    found = (_train(at, distance, of_it) for distance, of_it in zip(distances, links, strict=True))
     best = min(filter(None, found), key=lambda each: each.chance, default=None)
     return None if best is None else replace(best, members=among[best.members])
 
@@ -128,30 +133,30 @@ def _common_distances(start: Floats) -> list[float]:
     width = 1 + TUNING.same.right
     count = np.searchsorted(distances, distances * width, side="right") - np.arange(len(distances))
     share = count * distances / max(whole, _NOTHING)
-    found: list[float] = []
+    stop, found = np.arange(len(distances)) + count, list[float]()
     for at in np.flatnonzero(share >= _COMMON).tolist():
-        distance = float(distances[at : at + int(count[at])].mean())
-        if not found or distance > (1 + TUNING.same.right) * found[-1]:
+        # the largest of these distances is an upper bound of their mean
+        if found and distances[stop[at] - 1] <= width * found[-1]:
+            continue
+        distance = float(distances[at : stop[at]].mean())
+        if not found or distance > width * found[-1]:
             found.append(distance)
         if len(found) == _TRIED:
             break
     return found
 
 
-def _train(at: Floats, distance: float) -> Train | None:
+def _train(at: Floats, distance: float, links: Links) -> Train | None:
     """Returns the longest sequence of phases at a distance, of which some may be hidden.
 
     Returns None if it is too short.
     """
     n = len(at)
-    links = [_links(at, hidden, distance) for hidden in range(_REGULAR.missed)]
     length, steps, before = [1.0] * n, [0] * n, [-1] * n
-    for each in range(n):
-        for hidden, (nexts, offs) in enumerate(links):
-            to = nexts[each]
-            # smaller deviations increase the score, hidden phases decrease it
-            if to > each and (score := length[each] + 1 - hidden - offs[each]) > length[to]:
-                length[to], before[to], steps[to] = score, each, steps[each] + hidden + 1
+    for each, hidden, to, off in links:
+        # smaller deviations increase the score, hidden phases decrease it
+        if (score := length[each] + 1 - hidden - off) > length[to]:
+            length[to], before[to], steps[to] = score, each, steps[each] + hidden + 1
     chosen = [max(range(n), key=length.__getitem__)]
     whole = steps[chosen[0]]
     while before[chosen[-1]] >= 0:
@@ -168,16 +173,20 @@ def _train(at: Floats, distance: float) -> Train | None:
     return Train(members, period, math.exp(min(choices + math.log(chance_of(spread, count - 1) + _NOTHING**9), 0.0)))
 
 
-def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[float]]:
-    """Returns, per phase, the index of the phase after ``hidden`` hidden ones (-1 if none).
-
-    It also returns its deviation in distances.
-    """
-    wanted = at + (hidden + 1) * distance
+def _links(at: Floats, distances: Floats) -> list[Links]:
+    """Returns, per distance, the links between phases, in order of the first phase and of the hidden phases."""
+    times = np.arange(1, _REGULAR.missed + 1)
+    wanted = at[:, None] + (times * distances[:, None])[:, None, :]
     after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)
     nearest = np.where(wanted - at[after - 1] < at[after] - wanted, after - 1, after)
-    off = np.abs(at[nearest] - wanted) / distance
-    return np.where(off < TUNING.same.right, nearest, -1).tolist(), off.tolist()
+    off = np.abs(at[nearest] - wanted) / distances[:, None, None]
+    linked = np.nonzero((off < TUNING.same.right) & (nearest > np.arange(len(at))[:, None]))
+    links: list[Links] = [[] for _ in distances]
+    of_distance, first, hidden = (each.tolist() for each in linked)
+    rows = zip(first, hidden, nearest[linked].tolist(), off[linked].tolist(), strict=True)
+    for distance, row in zip(of_distance, rows, strict=True):
+        links[distance].append(row)
+    return links
 
 
 def _independent(start: Floats, one: Train, other: Train) -> bool:
