@@ -19,7 +19,8 @@ binds a loopback socket. Necessary checks decide the exit status; the others onl
 whether the ledger of each of its latest thousand jobs balances, for all calls from the collector to the archive.
 
 --journal checks the NATS servers in the settings of iotide serve: whether acknowledged messages are durable (three
-replicas, or each message synced), the contents of the journal, and which aggregator owns the jobs.
+replicas, or each message synced), the contents of the journal, and which aggregator owns the jobs. With cluster.on in
+these settings: members, their keys and clocks, and the owner, standby, journal and replicas of each partition.
 
 --cluster follows a program from this node through a running installation: the connection to --connect can be made with
 IOTIDE_KEY and IOTIDE_SERVER_KEY, a program is traced, its job appears at --aggregator within seconds, is predicted, is

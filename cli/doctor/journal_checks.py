@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from ...daemon.journal.settings import JournalSettings
 from ...daemon.settings import load_settings
 from ...events import ConfigError
 from .checks import Finding
@@ -15,7 +16,12 @@ _REMEDY: Final = "see docs/failover.md"
 
 def journal_findings(config: Path) -> list[Finding]:
     """Check the servers in the settings of ``iotide serve``; raise ConfigError if these are invalid."""
-    settings = load_settings(config, os.environ).journal
+    given = load_settings(config, os.environ)
+    settings = given.journal
+    if given.cluster.on:
+        from .partition_checks import partition_findings
+
+        return partition_findings(given)
     if not settings.servers:
         raise ConfigError(f"{config}: journal.servers names none; expected NATS servers")
     try:
@@ -28,8 +34,7 @@ def journal_findings(config: Path) -> list[Finding]:
         return [Finding("NATS servers", False, True, str(error), _REMEDY)]
     except Exception as error:  # any exception of the library
         return [Finding("NATS servers", False, True, str(error) or repr(error), _REMEDY)]
-    kept = f"{settings.replicas} replicas" + ("" if settings.replicas > 1 else ", synced before they are acknowledged")
-    found = [Finding("NATS servers", True, True, f"{', '.join(settings.servers)}; {kept}")]
+    found = [Finding("NATS servers", True, True, servers_text(settings))]
     if seen is None:
         return [*found, Finding("journal", True, False, f"{settings.name}: nothing yet; the first aggregator makes it")]
     detail = f"{settings.name}: server {seen.version}, {seen.messages} messages of {seen.size:,} bytes"
@@ -37,3 +42,9 @@ def journal_findings(config: Path) -> list[Finding]:
     found.append(Finding("journal", True, False, f"{detail}, {at}"))
     remedy = "start iotide serve with these settings"
     return [*found, Finding("owner", bool(seen.owner), False, seen.owner or "no aggregator has the jobs", remedy)]
+
+
+def servers_text(settings: JournalSettings) -> str:
+    """Return the servers and the durability of acknowledged messages, as checked."""
+    kept = f"{settings.replicas} replicas" + ("" if settings.replicas > 1 else ", synced before they are acknowledged")
+    return f"{', '.join(settings.servers)}; {kept}"

@@ -210,7 +210,7 @@ class ClusterMember:
                 for number, each in self.workers.serving.items()
             }
             key = self._key()
-            own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting, key=key)
+            own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting, key=key, clock_s=time.time())
             try:
                 await self._on_link(self._known.put(self.name, own))
                 begun_s = time.monotonic()

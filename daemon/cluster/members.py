@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -49,6 +50,8 @@ class Member(BaseModel):
     """By partition."""
     waits: frozenset[int] = frozenset()
     """Partitions that it can take over at once."""
+    clock_s: float = 0.0
+    """Time of its clock when it wrote the entry, s since the Unix epoch."""
     key: str = ""
     """Its public CURVE key, which must be that of all members; "" without CURVE."""
 
@@ -69,25 +72,35 @@ class Members:
 
     async def read(self) -> dict[str, Member]:
         """Return the members by name. Raises NatsError, TimeoutError."""
-        stream, prefix = f"KV_{self._bucket}", f"$KV.{self._bucket}."
-        about = await self._jetstream.stream_info(stream, subjects_filter=f"{prefix}>")
-        subjects = sorted(about.state.subjects or {})[:_MAX_MEMBERS]
-        told = await asyncio.gather(*(self._member(stream, subject) for subject in subjects))
-        return {
-            subject.removeprefix(prefix): member
-            for subject, member in zip(subjects, told, strict=True)
-            if member is not None
-        }
+        found = {}
+        for name, message in (await entries(self._jetstream, self._bucket)).items():
+            # Other data is the mark of a removed entry, or an entry of a later version.
+            with contextlib.suppress(ValueError, ValidationError):
+                found[name] = Member.model_validate(json.loads(message.data or b"null"))
+        return found
 
-    async def _member(self, stream: str, subject: str) -> Member | None:
+
+async def entries(jetstream: JetStreamContext, bucket: str) -> dict[str, api.RawStreamMsg]:
+    """Return the messages of all members by name, also marks of removed entries. Raises NatsError, TimeoutError."""
+    stream, prefix = f"KV_{bucket}", f"$KV.{bucket}."
+
+    async def entry(subject: str) -> api.RawStreamMsg | None:
         try:
-            message = await self._jetstream.get_last_msg(stream, subject)
+            return await jetstream.get_last_msg(stream, subject)
         except NotFoundError:  # it was removed in between
             return None
-        try:
-            return Member.model_validate(json.loads(message.data or b"null"))
-        except (ValueError, ValidationError):  # the mark of a removed entry, or an entry of a later version
-            return None
+
+    about = await jetstream.stream_info(stream, subjects_filter=f"{prefix}>")
+    subjects = sorted(about.state.subjects or {})[:_MAX_MEMBERS]
+    told = await asyncio.gather(*map(entry, subjects))
+    both = zip(subjects, told, strict=True)
+    return {subject.removeprefix(prefix): message for subject, message in both if message is not None}
+
+
+def partitions_in(config: api.StreamConfig) -> int | None:
+    """Return the number of partitions of a cluster, from the bucket of its members; None if it is another bucket."""
+    found = _BUCKET_DESCRIPTION.fullmatch(config.description or "")
+    return None if found is None else int(found[1])
 
 
 async def open_members(link: NatsLink, settings: JournalSettings, partitions: int) -> Members:
@@ -117,12 +130,12 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
                     replicas=settings.replicas,
                 )
             )
-        told = (await jetstream.stream_info(f"KV_{bucket}")).config.description or ""
+        config = (await jetstream.stream_info(f"KV_{bucket}")).config
     except (NatsError, TimeoutError) as error:
         raise error_for(f"the bucket {bucket}", error) from None
-    found = _BUCKET_DESCRIPTION.fullmatch(told)
-    if found is None or int(found[1]) != partitions:
-        has = f"{found[1]} partitions" if found else f"no number of partitions ({told!r})"
+    found = partitions_in(config)
+    if found != partitions:
+        has = f"{found} partitions" if found else f"no number of partitions ({config.description!r})"
         raise ConfigError(
             f"the cluster {settings.name} has {has}; cluster.partitions = {partitions} differs, and "
             "jobs would be in other partitions; use the number of the cluster"

@@ -52,12 +52,18 @@ def inspect_journal(settings: JournalSettings) -> JournalState | None:
         link.close()
 
 
-async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | None:
+async def check_server(link: NatsLink, settings: JournalSettings) -> str:
+    """Return the version of the answering server. Raises ConfigError if it is too old or not durable."""
     version = link.client.connected_server_version
     if (version.major, version.minor) < _OLDEST:
         raise ConfigError(f"the server is of version {version}; expected 2.10 or later")
     if settings.replicas < SAFE_REPLICAS:
         await check_sync(settings)
+    return f"{version.major}.{version.minor}.{version.patch}"
+
+
+async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | None:
+    version = await check_server(link, settings)
     jetstream = link.jetstream
     stream, subject = stream_names(settings.name)
     try:
@@ -75,5 +81,4 @@ async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | 
         owner = ""
     bucket = snapshot_bucket(settings.name)
     kept = await Snapshots(jetstream, await jetstream.object_store(bucket), bucket).list_stored()
-    plain = f"{version.major}.{version.minor}.{version.patch}"
-    return JournalState(plain, owner, info.state.messages, info.state.bytes, kept[-1].at if kept else None)
+    return JournalState(version, owner, info.state.messages, info.state.bytes, kept[-1].at if kept else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from support.servers.clusters import (
     written,
 )
 from support.servers.nats_servers import nats_servers
+from support.system.commands import iotide
 from support.system.waiting import wait_for
 
 PARTITIONS = 3
@@ -42,6 +44,11 @@ def test_jobs_of_all_partitions_go_on_when_a_member_is_lost_and_another_one_join
             for number, job in enumerate(jobs):
                 wait_for(lambda: written(url, job) == 1000 * (1000 + number), what=f"{job} at {url}")  # noqa: B023
             assert sorted(job["job"] for job in asked(url, "/api/v1/jobs")["jobs"]) == sorted(jobs)
+        told = iotide("doctor", "--journal", tmp_path / "serve.toml", "--json", cwd=tmp_path)
+        checks = {each["name"]: each for each in json.loads(told.stdout)["checks"]}
+        assert told.returncode == 0, checks
+        assert all(checks[f"partition {number}"]["works"] for number in range(PARTITIONS))
+        assert checks["members"]["detail"].count("http://") == 2
         lose(second)
         for program in programs:
             program.say("500")

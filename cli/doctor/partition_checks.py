@@ -1,0 +1,97 @@
+"""Checks of ``iotide doctor --journal`` for a cluster: its members, and the owner of each partition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ...daemon.settings import AggregatorSettings
+from ...events import ConfigError
+from .checks import Finding
+
+if TYPE_CHECKING:
+    from ...daemon.inspection.cluster_inspection import ClusterState, PartitionState
+
+_REMEDY: Final = "see docs/failover.md"
+_CLOCK_S: Final = 1.0
+"""Difference of clocks that is reported, s: predictions name times by the clock of the partition's member."""
+
+
+def partition_findings(settings: AggregatorSettings) -> list[Finding]:
+    """Check the NATS servers, the members and the partitions of a cluster."""
+    from .journal_checks import servers_text
+
+    try:
+        from ...daemon.inspection.cluster_inspection import inspect_cluster
+    except ImportError:
+        return [Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")]
+    try:
+        seen = inspect_cluster(settings)
+    except ConfigError as error:
+        return [Finding("NATS servers", False, True, str(error), _REMEDY)]
+    except Exception as error:  # any exception of the library
+        return [Finding("NATS servers", False, True, str(error) or repr(error), _REMEDY)]
+    found = [Finding("NATS servers", True, True, servers_text(settings.journal))]
+    if seen is None:
+        detail = f"{settings.journal.name}: nothing yet; the first member makes it"
+        return [*found, Finding("cluster", False, True, detail, "start iotide serve with these settings")]
+    return [*found, *findings_of(seen)]
+
+
+def findings_of(seen: ClusterState) -> list[Finding]:
+    """Return the findings on a cluster."""
+    names = ", ".join(f"{name} ({each.member.http or 'no HTTP'})" for name, each in sorted(seen.members.items()))
+    found = [Finding("members", bool(seen.members), True, names or "none", "start iotide serve with these settings")]
+    if seen.members:
+        found += [_keys(seen), _clocks(seen)]
+    remedy = "see the log of the members; docs/runbooks.md"
+    analyzer = seen.analyzer or "no process analyzes it"
+    found.append(Finding("contention", bool(seen.analyzer), False, analyzer, f"contention.enabled, or {remedy}"))
+    for number, partition in sorted(seen.partitions.items()):
+        serving = [name for name, each in sorted(seen.members.items()) if number in each.member.serves]
+        waiting = [name for name, each in sorted(seen.members.items()) if number in each.member.waits]
+        found += _partition(number, partition, serving, waiting, has_others=len(seen.members) > 1)
+    return found
+
+
+def _keys(seen: ClusterState) -> Finding:
+    keys = {each.member.key for each in seen.members.values()}
+    if len(keys) == 1:
+        return Finding("keys", True, True, "the same access.key at all members" if keys != {""} else "no access.key")
+    owners = "; ".join(f"{name}: {each.member.key or 'none'}" for name, each in sorted(seen.members.items()))
+    return Finding("keys", False, True, f"members have different keys: {owners}", "set the same access.key at all")
+
+
+def _clocks(seen: ClusterState) -> Finding:
+    off = {name: each.clock_off_s for name, each in seen.members.items() if each.clock_off_s is not None}
+    late = {name: off_s for name, off_s in sorted(off.items()) if abs(off_s) > _CLOCK_S}
+    if late:
+        told = ", ".join(f"{name}: {off_s:+.1f} s" for name, off_s in late.items())
+        return Finding("clocks", False, False, f"they differ from the NATS server's: {told}", "synchronize them (NTP)")
+    most_s = max((abs(off_s) for off_s in off.values()), default=0.0)
+    return Finding("clocks", True, False, f"within {max(most_s, 0.01):.2f} s of the NATS server's")
+
+
+def _partition(
+    number: int, partition: PartitionState | None, serving: list[str], waiting: list[str], *, has_others: bool
+) -> list[Finding]:
+    name = f"partition {number}"
+    if not serving or partition is None:
+        detail = "no member serves it" + (f"; {partition.owner} has the lease" if partition and partition.owner else "")
+        return [Finding(name, False, True, detail, "wait for journal.lease_s; then see the log of the members")]
+    at = partition.snapshot
+    since = "in the journal, no snapshot yet" if at is None else f"after the snapshot of record {at.record}"
+    process = partition.owner.rpartition(":")[2] or "unknown"
+    standby = f"standby {waiting[0]}" if waiting else "no standby"
+    journal = f"{partition.messages:,} messages of {partition.size:,} bytes {since}"
+    detail = f"{serving[0]}, process {process}; {standby}; {journal}"
+    found = [Finding(name, True, True, detail)]
+    if has_others and not waiting:
+        found.append(Finding(f"{name} standby", False, False, "no member stands by", "a standby starts within seconds"))
+    if partition.late_replicas:
+        late = ", ".join(partition.late_replicas)
+        found.append(
+            Finding(
+                f"{name} replicas", False, False, f"replicas are behind at {late}", "see the log of these NATS servers"
+            )
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Inspection of a running installation, for ``iotide doctor``."""
