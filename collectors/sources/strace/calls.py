@@ -50,6 +50,8 @@ _PATH_IN: Final = {
     **dict.fromkeys(_TAKES_PATH.split(), PathIn.ARGUMENT),
     **dict.fromkeys(("mmap", "mmap2", "copy_file_range", "splice"), PathIn.LAST_DESCRIPTOR),
 }
+_RINGS: Final = frozenset(("io_uring_enter", "io_submit"))
+_TRANSFERS: Final = frozenset(("copy_file_range", "sendfile", "sendfile64", "splice", "tee"))
 _NUMBERS: Final = {
     **dict.fromkeys(("read", "write"), Numbers.COUNT),
     **dict.fromkeys(("pread64", "pwrite64", "pread", "pwrite"), Numbers.COUNT_AND_OFFSET),
@@ -70,6 +72,10 @@ class CallTable:
         self.is_fork = np.zeros(MAX_CALLS + 1, np.bool_)
         self.path_in = np.zeros(MAX_CALLS + 1, np.uint8)
         self.numbers = np.zeros(MAX_CALLS + 1, np.uint8)
+        self.is_ring = np.zeros(MAX_CALLS + 1, np.bool_)
+        """Calls that hand operations to the kernel, which the trace does not have."""
+        self.is_transfer = np.zeros(MAX_CALLS + 1, np.bool_)
+        """Calls that move data between descriptors."""
 
     def add(self, call: bytes) -> int:
         """Returns the code of a new name, 0 if the table is full."""
@@ -81,6 +87,7 @@ class CallTable:
         self.is_io[code], self.is_fork[code] = name in CALLS, name in FORKS
         if self.is_fork[code]:
             self.layer[code] = Layer.KERNEL
+        self.is_ring[code], self.is_transfer[code] = name in _RINGS, name in _TRANSFERS
         self.path_in[code] = _PATH_IN.get(name, PathIn.DESCRIPTOR)
         self.numbers[code] = _NUMBERS.get(name, Numbers.NONE)
         return code

@@ -24,6 +24,8 @@ from .unfinished_calls import CallAssembler
 
 MAX_LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20
+_BY_RINGS = "calls that hand reads and writes to the kernel (io_uring_enter, io_submit), which the trace does not have"
+_TRANSFERRED = "reads by calls that move data between files (copy_file_range, sendfile ...), which count as writes"
 
 
 class StraceParser:
@@ -118,6 +120,8 @@ class StraceParser:
         codes = self._codes.of(data, _single(calls["call"]))
         found = arguments_of(data, calls, self._calls.path_in[codes], self._calls.numbers[codes])
         files = self._files.of(data, found["path"])
+        for what, chosen in ((_BY_RINGS, self._calls.is_ring), (_TRANSFERRED, self._calls.is_transfer)):
+            self._about.unsupported.add(what, int(np.count_nonzero(chosen[codes])))
         keep = self._calls.is_io[codes] | (files > 0)
         forks = self._calls.is_fork[codes]
         if forks.any():

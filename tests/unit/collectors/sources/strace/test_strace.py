@@ -66,6 +66,21 @@ def test_a_read_has_its_numbers() -> None:
     }
 
 
+def test_what_the_trace_does_not_have_is_reported() -> None:
+    lines = text_of(
+        b"17 1795229276.000001 copy_file_range(3</a>, NULL, 4</b>, NULL, 100, 0) = 100 <0.000002>",
+        b"17 1795229276.000002 io_uring_enter(5<anon_inode:[io_uring]>, 1, 1, 0, NULL, 8) = 1 <0.1>",
+        b"17 1795229276.000003 io_uring_enter(5<anon_inode:[io_uring]>, 1, 1, 0, NULL, 8) = 1 <0.1>",
+        b'17 1795229276.000004 write(4</b>, "x", 1) = 1 <0.000002>',
+    )
+    _, about = parse(StraceParser, lines)
+    told = {what.partition(" (")[0]: count for what, count in about.unsupported.counts.items()}
+    assert told == {
+        "calls that hand reads and writes to the kernel": 2,
+        "reads by calls that move data between files": 1,
+    }
+
+
 def test_offsets_come_from_positioned_calls_and_seeks() -> None:
     row = row_of('pwrite64(3</x>, "abc", 3, 8192) = 3')
     assert (row["offset"], row["requested"], row["bytes"]) == (8192, 3, 3)
