@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..clients.job_fetch import fetch, fetch_of_all
+from ..clients.job_fetch import fetch, fetch_for_all_jobs
 from ..results.advice import Advice
 from ..results.contention import Contention
 from ..results.dfg import Graph
@@ -31,7 +31,7 @@ class Aggregator:
 
     def jobs(self) -> list[JobSummary]:
         """Return the jobs that the aggregator stores."""
-        return list(fetch_of_all(self.address, "jobs", JobList).jobs)
+        return list(fetch_for_all_jobs(self.address, "jobs", JobList).jobs)
 
     def job(self, name: str) -> Job:
         """Return a job without a check that it exists. The first request fails if it does not."""
@@ -39,7 +39,7 @@ class Aggregator:
 
     def contention(self) -> Contention:
         """Return current slowdowns between jobs and forecast collisions."""
-        return fetch_of_all(self.address, "contention", Contention)
+        return fetch_for_all_jobs(self.address, "contention", Contention)
 
     def __repr__(self) -> str:
         return f"<iotide aggregator {self.address}>"

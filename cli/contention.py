@@ -24,13 +24,13 @@ Exit status: 0 done, 2 bad usage or no answer.
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(url: str, as_json: bool) -> None:
     """Print the current contention."""
-    from ..clients.job_fetch import fetch_of_all
+    from ..clients.job_fetch import fetch_for_all_jobs
     from ..results.contention import Contention
 
-    found = fetch_of_all(url, "contention", Contention)
+    found = fetch_for_all_jobs(url, "contention", Contention)
     if as_json:
         click.echo(found.model_dump_json())
         return
-    from ..clients.text.contention_text import show
+    from ..clients.text.contention_text import print_contention
 
-    show(found)
+    print_contention(found)

@@ -124,18 +124,18 @@ def show(principals: Path, as_json: bool) -> None:
     """List the principals and their permissions."""
     from rich.console import Console
 
-    from ..clients.text.tables import print_table, shown, table_of
+    from ..clients.text.tables import number_table, plain_name, print_table
     from ..daemon.access.principals import read_principals
 
     listed = read_principals(principals).listed
     if as_json:
         click.echo(json.dumps([each.model_dump(mode="json") for each in listed]))
         return
-    table = table_of("")
+    table = number_table("")
     for heading in ("name", "user", "may", "by"):
         table.add_column(heading)
     for each in listed:
-        table.add_row(shown(each.name), shown(each.user) or "(any)", _listed(each.may), _by(each))
+        table.add_row(plain_name(each.name), plain_name(each.user) or "(any)", _listed(each.may), _by(each))
     print_table(Console(), table, gap=False)
 
 

@@ -117,7 +117,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the command."""
-    from ..clients.job_fetch import fetch_of_all, is_address
+    from ..clients.job_fetch import fetch_for_all_jobs, is_address
     from ..clients.schedulers.backends.dry_run import DryRun
     from ..clients.schedulers.steering import Steering
     from ..results.jobs.live_io import LiveIo
@@ -138,7 +138,7 @@ def command(
         chosen = DryRun()
 
     def ask() -> LiveIo:
-        return fetch_of_all(url, "live-io", LiveIo, file_system=file_system)
+        return fetch_for_all_jobs(url, "live-io", LiveIo, file_system=file_system)
 
     if once:
         ask()  # without an answer it ends here

@@ -60,11 +60,11 @@ def command(address: str, sort: FleetOrder, search: str, once: bool) -> None:
 def _print(fleet: Fleet, order: FleetOrder) -> None:
     import shutil
 
-    from ..clients.terminal.top_text import head_line, job_line, sum_line
+    from ..clients.terminal.top_text import header_line, job_line, total_line
 
     width = shutil.get_terminal_size((80, 24)).columns
-    click.echo(sum_line(fleet))
-    click.echo(head_line(width, order).rstrip())
+    click.echo(total_line(fleet))
+    click.echo(header_line(width, order).rstrip())
     for job in fleet.jobs:
         click.echo(job_line(job, fleet.made_at_s, width).rstrip())
     if (more := fleet.matching - len(fleet.jobs)) > 0:

@@ -14,8 +14,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from ..clients.job_fetch import fetch, fetch_of_all
-from ..clients.terminal.top_text import ASCENDING, ORDERS, detail_lines, head_line, job_line, plain, sum_line
+from ..clients.job_fetch import fetch, fetch_for_all_jobs
+from ..clients.terminal.top_text import (
+    ASCENDING,
+    ORDERS,
+    detail_lines,
+    header_line,
+    job_line,
+    strip_control,
+    total_line,
+)
 from ..events.errors import InputError
 from ..results.jobs.fleet import Fleet, FleetOrder
 from ..results.jobs.job import JobDetail
@@ -64,7 +72,7 @@ def asked(address: str, wanted: Wanted, count: int) -> Fleet:
         InputError: the aggregator does not answer.
     """
     query = {"sort": wanted.sort, "descending": str(wanted.descending).lower(), "search": wanted.search[:200]}
-    return fetch_of_all(address, "fleet", Fleet, count=str(count), **query)
+    return fetch_for_all_jobs(address, "fleet", Fleet, count=str(count), **query)
 
 
 def run_screen(address: str, wanted: Wanted, first: Fleet) -> None:
@@ -177,13 +185,17 @@ class _Screen:
         if wanted.job:
             detail = answer.detail
             known = detail is not None and detail.job == wanted.job
-            lines = list(detail_lines(detail, answer.prediction, width)) if known and detail else [plain(wanted.job)]
+            lines = (
+                list(detail_lines(detail, answer.prediction, width))
+                if known and detail
+                else [strip_control(wanted.job)]
+            )
             for row, line in enumerate(lines[: height - 1]):
                 _put(window, row, line, width, curses.A_BOLD if not row else curses.A_NORMAL)
             foot = "enter, escape: back  q end"
         else:
-            _put(window, 0, sum_line(answer.fleet), width, curses.A_BOLD)
-            _put(window, 1, head_line(width, wanted.sort), width, curses.A_UNDERLINE)
+            _put(window, 0, total_line(answer.fleet), width, curses.A_BOLD)
+            _put(window, 1, header_line(width, wanted.sort), width, curses.A_UNDERLINE)
             jobs, room = answer.fleet.jobs, max(height - 3, 1)
             first = max(wanted.chosen - room + 1, 0)
             now_s = answer.fleet.made_at_s
@@ -192,9 +204,9 @@ class _Screen:
                 _put(window, row + 2, job_line(job, now_s, width).ljust(width), width, look)
             foot = _HELP
         if wanted.typing or wanted.search:
-            foot = plain(f"search: {wanted.search}{'_' if wanted.typing else ''}")
+            foot = strip_control(f"search: {wanted.search}{'_' if wanted.typing else ''}")
         if answer.problem:
-            foot = plain(f"{answer.problem}; asking again")
+            foot = strip_control(f"{answer.problem}; asking again")
         _put(window, height - 1, foot, width, curses.A_DIM)
         window.refresh()
 

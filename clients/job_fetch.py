@@ -26,10 +26,10 @@ from ..events.network.endpoints import is_loopback
 
 TOKEN_FILE: Final = "IOTIDE_TOKEN_FILE"  # noqa: S105  (the name of a variable)
 _UNIX: Final = "http+unix"
-LARGEST_ANSWER: Final = 1 << 28
+MAX_RESPONSE_BYTES: Final = 1 << 28
 _TIMEOUT_S: Final = 30.0
 _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide serve)"
-_REFUSED: Final = (401, 403)
+_DENIED: Final = (401, 403)
 _TOKEN: Final = f"a token that may see it, in the file that {TOKEN_FILE} names"
 _JOBS: Final = "/jobs/"
 _M = TypeVar("_M", bound=BaseModel)
@@ -62,7 +62,7 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
     except urllib.error.HTTPError as error:
         with error:
             told = _reason(error)
-        expected = _TOKEN if error.code in _REFUSED else f"{_EXPECTED}; {_known(base)}"
+        expected = _TOKEN if error.code in _DENIED else f"{_EXPECTED}; {_known(base)}"
         raise InputError(address, None, told, expected) from None
     except (OSError, ValueError) as error:
         what = model.__name__.lower()
@@ -70,7 +70,7 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
         raise InputError(address, None, problem, _EXPECTED) from None
 
 
-def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M:
+def fetch_for_all_jobs(address: str, result: str, model: type[_M], **query: str) -> _M:
     """Return a current result of all jobs together.
 
     Args:
@@ -90,7 +90,7 @@ def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M
         told, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
             with error:
-                if error.code in _REFUSED:
+                if error.code in _DENIED:
                     told, expected = _reason(error), _TOKEN
         raise InputError(address, None, told, expected) from None
 
@@ -117,11 +117,11 @@ def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query
         if isinstance(error, urllib.error.HTTPError):
             with error:
                 told = _reason(error)
-                expected = _TOKEN if error.code in _REFUSED else "an aggregator of this version"
+                expected = _TOKEN if error.code in _DENIED else "an aggregator of this version"
         raise InputError(address, None, told, expected) from None
 
 
-def text_at(address: str) -> str:
+def fetch_text(address: str) -> str:
     """Return the text at an address of an aggregator, such as ``http://HOST:PORT/metrics``.
 
     Raises:
@@ -156,7 +156,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:
     parts = urllib.parse.urlsplit(address)
-    headers = _token_for(parts)
+    headers = _token_header(parts)
     if body:
         headers["Content-Type"] = "application/json"
     if parts.scheme == _UNIX:
@@ -167,9 +167,9 @@ def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:
         data = body or None
         request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (is_address has checked the scheme)
         with opener.open(request, timeout=_TIMEOUT_S) as answer:
-            content = answer.read(LARGEST_ANSWER + 1)
-    if len(content) > LARGEST_ANSWER:
-        raise ValueError(f"more than {LARGEST_ANSWER} bytes")
+            content = answer.read(MAX_RESPONSE_BYTES + 1)
+    if len(content) > MAX_RESPONSE_BYTES:
+        raise ValueError(f"more than {MAX_RESPONSE_BYTES} bytes")
     return content
 
 
@@ -179,7 +179,7 @@ def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str], m
         path = urllib.parse.urlunsplit(("", "", parts.path, parts.query, ""))
         connection.request(method, path, body or None, headers)
         answer = connection.getresponse()
-        content = answer.read(LARGEST_ANSWER + 1)
+        content = answer.read(MAX_RESPONSE_BYTES + 1)
         if answer.status not in (http.HTTPStatus.OK, http.HTTPStatus.NO_CONTENT):
             told = io.BytesIO(content)
             raise urllib.error.HTTPError(parts.geturl(), answer.status, answer.reason, answer.headers, told)
@@ -190,7 +190,7 @@ def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str], m
     return content
 
 
-def _token_for(parts: urllib.parse.SplitResult) -> dict[str, str]:
+def _token_header(parts: urllib.parse.SplitResult) -> dict[str, str]:
     """Return the HTTP header with the token, if there is one.
 
     Raises:
@@ -208,7 +208,7 @@ def _token_for(parts: urllib.parse.SplitResult) -> dict[str, str]:
 
 def _reason(error: urllib.error.HTTPError) -> str:
     try:
-        return str(json.loads(error.read(LARGEST_ANSWER))["error"])
+        return str(json.loads(error.read(MAX_RESPONSE_BYTES))["error"])
     except (ValueError, KeyError, TypeError):
         return f"the aggregator says {error.code} {error.reason}"
 

@@ -32,18 +32,18 @@ _PREDICTION: Final = "prediction."
 _JOB: Final = "job."
 _Socket = TypeVar("_Socket", bound=zmq.Socket[Any])
 _ALERT: Final = "alert."
-_News = TypeVar("_News", Prediction, JobSummary, Alert)
+_Message = TypeVar("_Message", Prediction, JobSummary, Alert)
 
 
 class SubscriptionTimeoutError(IotideError):
     """No message arrived within the timeout."""
 
 
-class _Subscription(Generic[_News]):
+class _Subscription(Generic[_Message]):
     """Common part of all subscribers: selected jobs, timeout, unknown messages."""
 
     _topic: ClassVar[str]
-    _model: type[_News]
+    _model: type[_Message]
 
     def __init__(self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
         check_endpoint(endpoint, connects=True)
@@ -55,10 +55,10 @@ class _Subscription(Generic[_News]):
     def _deadline(self) -> float | None:
         return None if self._timeout_s is None else time.monotonic() + self._timeout_s
 
-    def _late(self) -> SubscriptionTimeoutError:
+    def _timeout_error(self) -> SubscriptionTimeoutError:
         return SubscriptionTimeoutError(f"no {self._topic.rstrip('.')} within {self._timeout_s} s")
 
-    def _accept(self, frames: Sequence[bytes]) -> _News | None:
+    def _decode(self, frames: Sequence[bytes]) -> _Message | None:
         try:
             news = _decoded(frames, self._topic, self._model)
         except ProtocolError:
@@ -68,7 +68,7 @@ class _Subscription(Generic[_News]):
         return news if self._wanted is None or news.job in self._wanted else None
 
 
-class _Blocking(_Subscription[_News]):
+class _Blocking(_Subscription[_Message]):
     """Receives messages in any single thread; reconnects automatically. A context manager, and iterable.
 
     Args:
@@ -93,7 +93,7 @@ class _Blocking(_Subscription[_News]):
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
 
-    def receive(self) -> _News:
+    def receive(self) -> _Message:
         """Return the next message.
 
         Raises:
@@ -101,18 +101,18 @@ class _Blocking(_Subscription[_News]):
         """
         deadline = self._deadline()
         while self._socket.poll(_left_ms(deadline)):
-            if (news := self._accept(self._socket.recv_multipart())) is not None:
+            if (news := self._decode(self._socket.recv_multipart())) is not None:
                 return news
             if deadline is not None and time.monotonic() >= deadline:
                 break
-        raise self._late()
+        raise self._timeout_error()
 
     def close(self) -> None:
         """Close the connection."""
         self._socket.close(0)
         self._context.term()
 
-    def __iter__(self) -> Iterator[_News]:
+    def __iter__(self) -> Iterator[_Message]:
         while True:
             yield self.receive()
 
@@ -149,7 +149,7 @@ class AlertSubscriber(_Blocking[Alert]):
         super().__init__(endpoint, timeout_s=timeout_s, keys=keys)
 
 
-class _Async(_Subscription[_News]):
+class _Async(_Subscription[_Message]):
     """asyncio version: ``async with`` and ``async for``."""
 
     def __init__(
@@ -164,7 +164,7 @@ class _Async(_Subscription[_News]):
         self._context = zmq.asyncio.Context()
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
 
-    async def receive(self) -> _News:
+    async def receive(self) -> _Message:
         """Return the next message.
 
         Raises:
@@ -172,18 +172,18 @@ class _Async(_Subscription[_News]):
         """
         deadline = self._deadline()
         while await self._socket.poll(_left_ms(deadline)):
-            if (news := self._accept(await self._socket.recv_multipart())) is not None:
+            if (news := self._decode(await self._socket.recv_multipart())) is not None:
                 return news
             if deadline is not None and time.monotonic() >= deadline:
                 break
-        raise self._late()
+        raise self._timeout_error()
 
     def close(self) -> None:
         """Close the connection."""
         self._socket.close(0)
         self._context.term()
 
-    async def __aiter__(self) -> AsyncIterator[_News]:
+    async def __aiter__(self) -> AsyncIterator[_Message]:
         while True:
             yield await self.receive()
 
@@ -217,7 +217,7 @@ def prediction_of(frames: Sequence[bytes]) -> Prediction:
     return _decoded(frames, _PREDICTION, Prediction)
 
 
-def _decoded(frames: Sequence[bytes], topic: str, model: type[_News]) -> _News:
+def _decoded(frames: Sequence[bytes], topic: str, model: type[_Message]) -> _Message:
     """Decode one published message.
 
     Raises:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from iotide.archive.codec.grammar import Grammar, Rules
 from iotide.archive.file.reader import ArchiveReader
 from iotide.benchmarks.common.tracers import LIMIT_S, bare_environment, peers
-from iotide.clients.traces.json_lines import lines_of
+from iotide.clients.traces.json_lines import json_lines
 from iotide.events import DefinitionTable, EventBatch, Kind, Layer, concatenate
 
 TICK_NS: Final = 100
@@ -63,7 +63,7 @@ def as_json_lines(reader: ArchiveReader) -> Size:
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     total = calls = 0
     for number in reader.streams:
-        for lines in lines_of(reader, number):
+        for lines in json_lines(reader, number):
             total += len(packer.compress("".join(lines).encode(errors="backslashreplace")))
             calls += len(lines)
     return Size(total + len(packer.flush()), 0, calls)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.clients.schedulers.mixes import JobClass, draw
-from iotide.clients.schedulers.predictions import Errors, with_errors
+from iotide.clients.schedulers.predictions import Errors, add_errors
 from iotide.clients.schedulers.study import run
 from iotide.scheduling.named_policies import policy_named
 
@@ -77,7 +77,7 @@ class Row(NamedTuple):
 
 def outcome_of(case: Case) -> Row:
     """Simulate one policy on one mix."""
-    jobs = with_errors(draw(case.classes, case.load, CAPACITY, HORIZON_S, case.seed), case.errors, case.seed)
+    jobs = add_errors(draw(case.classes, case.load, CAPACITY, HORIZON_S, case.seed), case.errors, case.seed)
     began = time.process_time()
     result = run(*policy_named(case.policy), jobs, CAPACITY, HORIZON_S)
     spent = time.process_time() - began

@@ -33,7 +33,7 @@ from iotide.benchmarks.common.figures import Figure
 from iotide.benchmarks.common.processes import answer, started, wait_for
 from iotide.clients.schedulers.backends.cgroup import device_of
 from iotide.clients.schedulers.fluid import Job
-from iotide.clients.schedulers.predictions import perfect
+from iotide.clients.schedulers.predictions import true_forecasts
 from iotide.clients.schedulers.study import run as simulate
 from iotide.scheduling.named_policies import policy_named
 
@@ -196,7 +196,7 @@ def simulated(policy: str, rows: Sequence[tuple[Shape, list[Phase]]], alone_s: d
     for shape, phases in rows:
         gaps = (phases[0].start_s - began_s, *(phase.computed_s for phase in phases[1:]))
         volumes = (float(shape.blocks * BLOCK),) * len(phases)
-        jobs.append(Job(shape.name, gaps, volumes, CAPACITY, perfect(gaps, volumes, CAPACITY)))
+        jobs.append(Job(shape.name, gaps, volumes, CAPACITY, true_forecasts(gaps, volumes, CAPACITY)))
     result = simulate(*policy_named(policy), jobs, CAPACITY)
     slowdowns, yields = [], []
     for (shape, phases), job in zip(rows, result.jobs, strict=True):

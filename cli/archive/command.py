@@ -165,7 +165,7 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
 
     Exit status: 0 done, 1 the archive is damaged and its rest was printed, 2 not an archive.
     """
-    from ...clients.traces.json_lines import lines_of
+    from ...clients.traces.json_lines import json_lines
     from ...events import InputError
     from ..common.console.progress import calls_progress
 
@@ -175,7 +175,7 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
             if stream is not None and stream not in (archived.name, archived.info.command, str(archived.info.rank)):
                 continue
             try:
-                for lines in lines_of(reader, number):
+                for lines in json_lines(reader, number):
                     click.echo("".join(lines[:left]), nl=False)
                     show(done, len(lines))
                     if left is not None:

@@ -81,9 +81,9 @@ def write_picture(
 
         content = render_detection(report, panels).encode(errors="replace")
     else:
-        from ...clients.detection.pictures_trace import picture_of, title_of
+        from ...clients.detection.pictures_trace import draw_picture, picture_title
 
-        content = picture_of(panels, title_of(report), "svg" if target.suffix.lower() == ".svg" else "png")
+        content = draw_picture(panels, picture_title(report), "svg" if target.suffix.lower() == ".svg" else "png")
     try:
         _write(target, content)
     except OSError as error:

@@ -31,10 +31,10 @@ def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path],
             continue
         check_target(option, target, inputs)
     if output is not None:
-        from ...clients.dfg.pictures import form_of
+        from ...clients.dfg.pictures import format_of
 
         try:
-            form = form_of(output.name)
+            form = format_of(output.name)
         except ValueError as error:
             raise click.UsageError(f"--output {error}") from None
         if timeline and form in ("png", "svg"):
@@ -57,9 +57,9 @@ def write_picture(target: Path, report: GraphReport, colour: Colour) -> None:
         click.ClickException: the file cannot be written.
         UnavailableError: Graphviz is missing.
     """
-    from ...clients.dfg.pictures import draw, form_of
+    from ...clients.dfg.pictures import draw, format_of
 
-    form = form_of(target.name)
+    form = format_of(target.name)
     if form == "json":
         content = report.model_dump_json(indent=2).encode() + b"\n"
     elif report.timeline is not None and form in ("png", "svg"):

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import RootModel
 
-from ...clients.job_fetch import fetch, fetch_of_all
+from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
 from ...results.jobs.job import JobList
 from ...results.jobs.ledger import JobLedger
@@ -30,7 +30,7 @@ _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: ple
 def aggregator_findings(address: str) -> list[Finding]:
     """Check the ledgers of an aggregator's latest jobs, at most a thousand. Its address is ``http://HOST:PORT``."""
     try:
-        jobs = fetch_of_all(address, "jobs", JobList, latest=str(_MOST_JOBS)).jobs
+        jobs = fetch_for_all_jobs(address, "jobs", JobList, latest=str(_MOST_JOBS)).jobs
     except InputError as error:
         return [Finding("aggregator", False, True, str(error), "start iotide serve, or name its address and a token")]
     found = [Finding("aggregator", True, True, f"{len(jobs)} jobs at {address}"), *status_findings(address)]
@@ -56,7 +56,7 @@ class _Status(RootModel[AggregatorStatus | ClusterStatus]):
 def status_findings(address: str) -> list[Finding]:
     """Check health, storage and reached bounds of an aggregator. In a cluster each partition is checked."""
     try:
-        status = fetch_of_all(address, "status", _Status).root
+        status = fetch_for_all_jobs(address, "status", _Status).root
     except InputError as error:  # an earlier version, or a token that sees its own jobs only
         return [Finding("status", False, False, str(error), "a token with the permission operate")]
     if isinstance(status, AggregatorStatus):

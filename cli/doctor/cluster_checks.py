@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ...clients.job_fetch import TOKEN_FILE, fetch, text_at
+from ...clients.job_fetch import TOKEN_FILE, fetch, fetch_text
 from ...collectors.tracer.preload_environment import TRACER_VARIABLE, traced_environment
 from ...events import InputError, IotideError
 from ...events.losses import MISPLACED
@@ -120,8 +120,8 @@ class _Probe:
 
     def aggregator(self) -> str:
         try:
-            text_at(f"{self._http}/readyz")
-            jobs = JobList.model_validate_json(text_at(f"{self._http}/api/v1/jobs")).jobs
+            fetch_text(f"{self._http}/readyz")
+            jobs = JobList.model_validate_json(fetch_text(f"{self._http}/api/v1/jobs")).jobs
         except InputError as error:
             if any(f"status {status}" in str(error) for status in (401, 403)):
                 raise BrokenError(str(error), _TOKEN) from None
@@ -197,7 +197,7 @@ class _Probe:
         return "this node and the aggregator agree"
 
     def metrics(self) -> str:
-        text = text_at(f"{self._http}/metrics")
+        text = fetch_text(f"{self._http}/metrics")
         if f'job_id="{self._job}"' not in text:
             raise RuntimeError(f"{self._http}/metrics has no series of the job")
         return f"{text.count(chr(10)):,} lines, with the job"

@@ -223,11 +223,11 @@ def _of_traces(
 
 
 def _of_job(address: str) -> RankReport:
-    from ...clients.job_fetch import fetch, fetch_of_all
+    from ...clients.job_fetch import fetch, fetch_for_all_jobs
     from ...results.interaction import Ranking, RankReport
 
     of_one = "/jobs/" in address
-    ranking = fetch(address, "rank", Ranking) if of_one else fetch_of_all(address, "rank", Ranking)
+    ranking = fetch(address, "rank", Ranking) if of_one else fetch_for_all_jobs(address, "rank", Ranking)
     return RankReport(
         files=[address], source="running job" if of_one else "running jobs", wall_clock=True, ranking=ranking
     )

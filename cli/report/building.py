@@ -20,8 +20,8 @@ from ...analyzers.pipeline.job_totals import JobTotals, call_totals, file_totals
 from ...analyzers.pipeline.registry import ANALYZERS
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
-from ...clients.report.job_data import Subject
-from ...clients.report.report_data import Material
+from ...clients.report.job_data import JobData
+from ...clients.report.report_data import ReportData
 from ...events import concatenate
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
@@ -62,7 +62,7 @@ class _Together:
         return {reason: count for analyzer in self._analyzers for reason, count in analyzer.losses().items()}
 
 
-def material_of(trace: Trace, job: str) -> Material:
+def material_of(trace: Trace, job: str) -> ReportData:
     """Analyse a trace.
 
     Args:
@@ -91,7 +91,7 @@ def material_of(trace: Trace, job: str) -> Material:
         ranking=interactions.frozen()(),
         advice=advice.frozen()(prediction) if isinstance(advice, AdviceAnalyzer) else None,
     )
-    subject = Subject(
+    subject = JobData(
         job=_detail(trace, job, context, totals, signal),
         prediction=prediction if trace.wall_clock else _without_clock(prediction),
         predictions=0,
@@ -99,9 +99,9 @@ def material_of(trace: Trace, job: str) -> Material:
         ended_s=last_ns / 1e9,
         wall_clock=trace.wall_clock,
         notes=(f"read from {', '.join(sorted(set(trace.formats)))}",),
-        lacks=tuple(_lacks(trace, together)),
+        missing_parts=tuple(_lacks(trace, together)),
     )
-    return Material(subject, signal.series(first_ns, last_ns), (), findings)
+    return ReportData(subject, signal.series(first_ns, last_ns), (), findings)
 
 
 def _detail(trace: Trace, job: str, context: JobContext, totals: JobTotals, signal: Predictor) -> JobDetail:

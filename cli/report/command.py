@@ -12,7 +12,7 @@ import click
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
-    from ...clients.report.report_data import Material
+    from ...clients.report.report_data import ReportData
 
 _HELP = """Write a report of finished traces, or of a running job, as one HTML page.
 
@@ -116,13 +116,13 @@ def _address(text: str) -> str:
     return f"{_AT[1:]}{rest.rstrip('/')}/jobs/{job}"
 
 
-def _of_job(address: str) -> Material:
-    from ...clients.report.fetching import fetched
+def _of_job(address: str) -> ReportData:
+    from ...clients.report.fetching import fetch_material
 
-    return fetched(address)
+    return fetch_material(address)
 
 
-def _of_traces(paths: list[Path], format_name: str | None) -> Material:
+def _of_traces(paths: list[Path], format_name: str | None) -> ReportData:
     from ..traces.trace_reading import name_of, read_and_tell
     from .building import material_of
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ...clients.terminal.live_view import LiveView, open_view
-from ...clients.text.advice_text import first_line, moved_line, spent_line
-from ...clients.text.headline import further_periods, other_text
-from ...clients.text.job_sentence import in_short
+from ...clients.text.advice_text import first_line, io_time_line, moved_line
+from ...clients.text.headline import further_period_text, further_periods
+from ...clients.text.job_sentence import job_sentence
 from ...clients.text.prediction_text import prediction_line
 from ...clients.text.units import byte_text, duration_text, mapped_text, not_counted_text
 from ...collectors.sources.preload.relay import RelayedSource
@@ -106,7 +106,7 @@ class Session:
     def observing(self, low_priority: LowPriority) -> Iterator[None]:
         """Process data in a low-priority thread for the duration of the block. The command runs in the block."""
         self._view = open_view(sys.stderr, quiet=self._plan.quiet)
-        self._server.aggregator.on_prediction(self._view.predicted, "terminal")
+        self._server.aggregator.on_prediction(self._view.show_prediction, "terminal")
         work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
         self._tasks = [self._loop.create_task(each) for each in work]
         if self._server.archives is not None:
@@ -116,7 +116,7 @@ class Session:
             try:
                 yield
             finally:
-                self._view.ended()
+                self._view.end()
 
     def finish(self, lasted: tuple[float, float], returncode: int) -> None:
         """Read the remaining data, then print and write the results; failures are reported."""
@@ -258,15 +258,15 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         _say(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
     partial = bool(job.losses or summary.unseen or job.not_counted.mapped_for_writing)
     if advice is not None:
-        _say(spent_line(advice))
+        _say(io_time_line(advice))
         _say(moved_line(advice, partial=partial))
     if (prediction := summary.prediction) is not None:
         _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
         for other in further_periods(prediction):
-            _say(f"whole run: {other_text(other, prediction.window.start_s)}")
+            _say(f"whole run: {further_period_text(other, prediction.window.start_s)}")
     if advice is not None:
         _say(first_line(advice, partial=partial))
-        if short := in_short(advice, summary.prediction, partial=partial):
+        if short := job_sentence(advice, summary.prediction, partial=partial):
             _say(f"in short: {short}")
     if not (job.losses or summary.unseen):  # losses are reported below, one per line
         _say("complete: no call was lost, no program was left untraced")
@@ -327,7 +327,7 @@ def _pages(plan: RunPlan) -> LivePages | None:
 
 async def _show(view: LiveView, server: Server, job: str) -> None:
     shown = -1
-    while view.moves:
+    while view.is_animated:
         session, now = server.aggregator.jobs.get(job), time.time()
         seen = 0 if session is None else session.analyzers.events
         if session is None:

@@ -220,14 +220,14 @@ def _simulated(
     plan: Plan, chosen: list[tuple[str, Policy]], late: int, wrong: float, missing: float, seed: int
 ) -> tuple[Simulation, list[Job]]:
     """Simulate the jobs under each policy."""
-    from ...clients.schedulers.predictions import Errors, with_errors
-    from ...clients.schedulers.study import load_of, longest_alone_s, run
+    from ...clients.schedulers.predictions import Errors, add_errors
+    from ...clients.schedulers.study import end_alone_s, load_of, run
     from ...results.schedule import PredictionErrors, Simulation
     from ..common.console.progress import step_progress
 
-    jobs = with_errors(plan.jobs, Errors(late, wrong, missing), seed)
+    jobs = add_errors(plan.jobs, Errors(late, wrong, missing), seed)
     horizon = math.inf if plan.duration_s is None else plan.duration_s
-    expected = min(horizon, longest_alone_s(jobs, plan.bandwidth))
+    expected = min(horizon, end_alone_s(jobs, plan.bandwidth))
     results = []
     with step_progress("simulating") as progress:
         for place, (name, policy) in enumerate(chosen):

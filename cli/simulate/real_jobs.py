@@ -14,9 +14,9 @@ import numpy as np
 from ...analyzers.offline.phase_signal import phases_of, signal_of
 from ...analyzers.offline.trace import examine
 from ...analyzers.settings import DetectSettings
-from ...clients.job_fetch import fetch, fetch_of_all, is_address
+from ...clients.job_fetch import fetch, fetch_for_all_jobs, is_address
 from ...clients.schedulers.fluid import Job
-from ...clients.schedulers.observed import each_period, job_of_phases, job_of_prediction
+from ...clients.schedulers.observed import job_from_phases, job_from_prediction, predictions_by_period
 from ...events import InputError
 from ...results.jobs.job import JobList
 from ...results.prediction import Prediction
@@ -52,7 +52,11 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
     """
     real = RealJobs()
     predictions = [
-        each for source in sources if is_address(source) for told in _predictions(source) for each in each_period(told)
+        each
+        for source in sources
+        if is_address(source)
+        for told in _predictions(source)
+        for each in predictions_by_period(told)
     ]
     for source in sources:
         if not is_address(source):
@@ -64,7 +68,7 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
         real.duration_s = None if len(sources) > sum(map(is_address, sources)) else lasting
         for prediction in predictions:
             try:
-                real.jobs.append(job_of_prediction(prediction, lasting))
+                real.jobs.append(job_from_prediction(prediction, lasting))
             except ValueError as error:
                 real.notes.append(f"job {prediction.job} {error}: left out")
     if not real.jobs:
@@ -106,7 +110,7 @@ def _predictions(address: str) -> list[Prediction]:
     base = f"{parts.scheme}://{parts.netloc}"
     if "/jobs/" in parts.path:
         return [fetch(address, "prediction", Prediction)]
-    listed = fetch_of_all(address, "jobs", JobList)
+    listed = fetch_for_all_jobs(address, "jobs", JobList)
     running = [job.job for job in listed.jobs if job.state != "ended" and job.predictions]
     return [fetch(f"{base}/jobs/{name}", "prediction", Prediction) for name in running]
 
@@ -123,7 +127,7 @@ def _add_trace(real: RealJobs, path: Path) -> None:
         real.notes.append(f"{path.name} has no period: nothing is predicted of it")
     first, last = trace.span_ns
     try:
-        job = job_of_phases(name, (first / 1e9, last / 1e9), phases, prediction)
+        job = job_from_phases(name, (first / 1e9, last / 1e9), phases, prediction)
     except ValueError as error:
         real.notes.append(f"{path.name}: {error}: left out")
         return

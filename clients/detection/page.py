@@ -5,7 +5,14 @@ from __future__ import annotations
 from ...results.traces.analysis import DetectionReport
 from ...results.traces.plot_data import PlotData
 from ..pages.templating import page_template
-from ..text.headline import NO_LINE, further_periods, headline_of, other_text, weight_text, who_text
+from ..text.headline import (
+    NO_PERIOD_NOTE,
+    further_period_text,
+    further_periods,
+    make_headline,
+    members_text,
+    weight_text,
+)
 from ..text.units import not_counted_text
 from .page_periods import period_rows
 from .pictures_page import embed, library
@@ -21,15 +28,15 @@ def render_detection(report: DetectionReport, panels: PlotData) -> str:
     script, divisions = embed(panels)
     of_all = panels.whole is None or panels.prediction.who is None
     return page_template(
-        "detect.html", other=other_text, weight=lambda row: weight_text(panels.prediction, row)
+        "detect.html", other=further_period_text, weight=lambda row: weight_text(panels.prediction, row)
     ).render(
         report=report,
         prediction=panels.prediction,
-        told=headline_of(panels.prediction, report.start_s),
+        told=make_headline(panels.prediction, report.start_s),
         further=further_periods(panels.prediction),
         left=not_counted_text(report.not_counted),
-        no_line=NO_LINE,
-        whose="" if of_all or panels.prediction.who is None else who_text(panels.prediction.who),
+        no_line=NO_PERIOD_NOTE,
+        members="" if of_all or panels.prediction.who is None else members_text(panels.prediction.who),
         periods=period_rows(panels, report.start_s),
         phases=len(panels.phases),
         replay=panels.replay,

@@ -8,14 +8,14 @@ from ...results.base import Estimate
 from ...results.prediction import NextPhase, Who
 from ...results.traces.plot_data import PhaseColumns, PlotData
 from ...results.traces.replay_evaluation import Replay
-from ..text.headline import who_text
+from ..text.headline import members_text
 from ..text.units import byte_text, duration_text
 
 
 class PeriodRow(Struct, frozen=True):
     """Texts of one period; "-" where a value is unknown."""
 
-    whose: str
+    members: str
     share: str
     period: str
     confidence: str
@@ -56,7 +56,7 @@ def _row(
     if replay is not None and replay.median_error is not None:
         live = f"{replay.median_error:.1%} off in {replay.compared} predictions"
     return PeriodRow(
-        whose="the whole job" if who is None else who_text(who),
+        members="the whole job" if who is None else members_text(who),
         share="100%" if who is None else f"{who.share:.0%}",
         period=duration_text(period.value),
         confidence=f"{confidence:.0%}",

@@ -12,27 +12,27 @@ from ...results.base import Estimate
 from ...results.prediction import Frequency, Prediction, Who
 from ...results.traces.analysis import WaveletView
 from ...results.traces.plot_data import Floats, PhaseColumns, PlotData, TraceSignal
-from ..drawing.charts import BESIDE
-from ..text.headline import who_text
+from ..drawing.charts import FURTHER_PERIODS
+from ..text.headline import members_text
 from ..text.units import duration_text
 
-MOST_BARS: Final = 60
+MAX_BARS: Final = 60
 """Maximum number of windows drawn as bars below one another."""
 
 _WAVE_PERIODS: Final = 60
-_POINTS_A_PERIOD: Final = 40
+_POINTS_PER_PERIOD: Final = 40
 _LATEST_PHASES: Final = 10
 _LOW_WAVE: Final = 0.25  # of the highest bandwidth
 _WAVE_HEIGHT: Final = 0.4
-_MOST_CRESTS: Final = 200
-_SHORTEST_SHOWN: Final = 1 / 4  # of the period
+_MAX_CRESTS: Final = 200
+_MIN_SHOWN: Final = 1 / 4  # of the period
 
 _FINE_TICKS: Final = (
     *(digit * 10.0**power for power in range(-6, 1) for digit in (1, 2, 5)),
     *(10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 18000.0, 43200.0, 86400.0, 604800.0),
 )
 _COARSE_TICKS: Final = (*(10.0**power for power in range(-6, 2)), 60.0, 600.0, 3600.0, 36000.0, 360000.0)
-_MOST_TICKS: Final = 12
+_MAX_TICKS: Final = 12
 
 
 class Steps(Struct, frozen=True, eq=False):
@@ -63,7 +63,7 @@ def period_ticks(shortest_s: float, longest_s: float) -> list[float]:
     [0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0]
     """
     fine = [tick for tick in _FINE_TICKS if shortest_s <= tick <= longest_s]
-    return fine if len(fine) <= _MOST_TICKS else [tick for tick in _COARSE_TICKS if shortest_s <= tick <= longest_s]
+    return fine if len(fine) <= _MAX_TICKS else [tick for tick in _COARSE_TICKS if shortest_s <= tick <= longest_s]
 
 
 def tick_text(seconds: float) -> str:
@@ -78,7 +78,7 @@ def tick_text(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs"
 
 
-def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s: float = math.inf) -> Steps:
+def merge_bins(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s: float = math.inf) -> Steps:
     """Return the bins that overlap an interval, merged into at most ``most`` steps."""
     bins = len(signal.written)
     low = min(max(math.floor((max(from_s, signal.start_s) - signal.start_s) / signal.bin_s), 0), bins)
@@ -94,7 +94,7 @@ def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s:
     return Steps(edges, read, written, highest, factor)
 
 
-def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -> Wave | None:
+def dominant_wave(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -> Wave | None:
     """Return the cosine of the dominant frequency. It is extended by one and a half periods into the future.
 
     Only the latest periods are drawn. None without a period.
@@ -110,7 +110,7 @@ def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -
     window = prediction.window
     begin = max(window.start_s, from_s, window.end_s - _WAVE_PERIODS * strongest.period_s)
     end = window.end_s + 1.5 * strongest.period_s
-    count = math.ceil((end - begin) / strongest.period_s * _POINTS_A_PERIOD) + 1
+    count = math.ceil((end - begin) / strongest.period_s * _POINTS_PER_PERIOD) + 1
     times = np.linspace(begin, end, max(count, 2))
     # a sample represents its whole bin
     since = times - window.start_s - 0.5 / prediction.sampling_frequency_hz
@@ -118,8 +118,8 @@ def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -
     return Wave(strongest.period_s, times, np.maximum(mean + strongest.amplitude * np.cos(angle), 0.0))
 
 
-def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
-    """Return a wave scaled to be visible, and its name. The wave of sharp bursts is low and is magnified.
+def scale_wave(wave: Wave, top: float) -> tuple[Floats, str]:
+    """Return a wave scaled to be visible, and its name. The wave of sharp bursts is low and is scale_wave.
 
     Args:
         wave: the wave.
@@ -133,7 +133,7 @@ def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
     return wave.values * factor, f"{name}, {factor:.2g} times as high"
 
 
-def crests_s(prediction: Prediction) -> Floats:
+def crest_times_s(prediction: Prediction) -> Floats:
     """Return the times of the dominant cosine's crests within the prediction's window. Empty without a period."""
     wave = _dominant(prediction)
     if wave is None or not wave.frequency_hz > 0:
@@ -141,14 +141,14 @@ def crests_s(prediction: Prediction) -> Floats:
     window = prediction.window
     first = window.start_s + 0.5 / prediction.sampling_frequency_hz - wave.phase_rad / (2 * math.pi) * wave.period_s
     first += math.ceil((window.start_s - first) / wave.period_s) * wave.period_s
-    return np.arange(first, window.end_s, wave.period_s)[:_MOST_CRESTS]
+    return np.arange(first, window.end_s, wave.period_s)[:_MAX_CRESTS]
 
 
-def seen_periods(view: WaveletView, period: Estimate | None) -> slice:
+def visible_periods(view: WaveletView, period: Estimate | None) -> slice:
     """Return the rows of a wavelet chart to draw. Periods much shorter than the main one only show burst edges."""
     if period is None:
         return slice(None)
-    first = int(np.searchsorted(view.periods_s, period.value * _SHORTEST_SHOWN))
+    first = int(np.searchsorted(view.periods_s, period.value * _MIN_SHOWN))
     return slice(min(first, len(view.periods_s) - 2), None)
 
 
@@ -186,20 +186,26 @@ class Strip(Struct, frozen=True, eq=False):
     high: float
 
 
-def strips_of(panels: PlotData) -> list[Strip]:
+def period_strips(panels: PlotData) -> list[Strip]:
     """Return a strip for each period besides the main one."""
     return [
-        Strip(each.phases, phase_label(each.other.who), BESIDE[at % len(BESIDE)], 0.91 - 0.05 * at, 0.945 - 0.05 * at)
+        Strip(
+            each.phases,
+            phase_label(each.other.who),
+            FURTHER_PERIODS[at % len(FURTHER_PERIODS)],
+            0.91 - 0.05 * at,
+            0.945 - 0.05 * at,
+        )
         for at, each in enumerate(panels.beside)
     ]
 
 
 def phase_label(who: Who | None) -> str:
     """Return the legend label of phases, with the members that have them."""
-    return "phase" if who is None else f"phase, {who_text(who)}"
+    return "phase" if who is None else f"phase, {members_text(who)}"
 
 
-def latest_s(panels: PlotData) -> float | None:
+def latest_phases_start_s(panels: PlotData) -> float | None:
     """Return the start of the latest phases. Return None if there are so few that all are visible."""
     phases, period = panels.phases, panels.prediction.period_s
     if period is None or len(phases) <= 1.5 * _LATEST_PHASES:
@@ -207,7 +213,7 @@ def latest_s(panels: PlotData) -> float | None:
     return max(float(phases.start_s[-_LATEST_PHASES]) - 0.4 * period.value, panels.signal.start_s)
 
 
-def outline(frequency: Floats, power: Floats, most: int) -> tuple[Floats, Floats]:
+def thin_spectrum(frequency: Floats, power: Floats, most: int) -> tuple[Floats, Floats]:
     """Thin a spectrum to about ``most`` points, evenly on a logarithmic axis. Keep the highest of each interval."""
     if len(frequency) <= most:
         return frequency, power

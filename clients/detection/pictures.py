@@ -58,7 +58,7 @@ def plot_next_phase(axes: Axes, phase: NextPhase, zero_s: float, unit: Unit, rat
     top = axes.get_ylim()[1]
     duration = max(phase.duration_s.value, 1e-9)
     height = top if rate is None else min(phase.volume_bytes.value / duration / rate, 0.94 * top)
-    start, low, high = ((at - zero_s) / unit.factor for at in _three(phase))
+    start, low, high = ((at - zero_s) / unit.factor for at in _with_interval(phase))
     box = Rectangle(
         (start, 0), duration / unit.factor, height, facecolor=(*_rgb(PHASE), 0.15), edgecolor=PHASE, linestyle="--"
     )
@@ -126,7 +126,7 @@ def _bounds(period: Estimate | None) -> tuple[float, float, float]:
     return (math.nan,) * 3 if period is None else (period.low, period.value, period.high)
 
 
-def _three(phase: NextPhase) -> tuple[float, float, float]:
+def _with_interval(phase: NextPhase) -> tuple[float, float, float]:
     return phase.start_s.value, phase.start_s.low, phase.start_s.high
 
 

@@ -12,17 +12,17 @@ from ...results.traces.plot_data import Floats, PlotData, Positions, SpectrumCol
 from ..drawing.charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..text.units import duration_text
 from .picture_data import (
-    latest_s,
-    magnified,
-    outline,
+    dominant_wave,
+    latest_phases_start_s,
+    merge_bins,
+    period_strips,
     phase_label,
     picture_end_s,
-    seen_periods,
-    steps_of,
-    strips_of,
-    wave_of,
+    scale_wave,
+    thin_spectrum,
+    visible_periods,
 )
-from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks
+from .pictures_page_axes import make_axes, make_range, place_legend, use_time_ticks
 from .pictures_page_replay import draw_settling, draw_truth, draw_windows
 
 try:
@@ -34,10 +34,10 @@ try:
 except ImportError as error:
     raise UnavailableError("the page needs bokeh: pip install 'iotide[plot]'") from error
 
-_MOST_STEPS: Final = 30_000
+_MAX_STEPS: Final = 30_000
 _CORNERS: Final = 2_000
-_MOST_POINTS: Final = 6_000
-_MOST_SPANS: Final = 20_000
+_MAX_POINTS: Final = 6_000
+_MAX_SPANS: Final = 20_000
 
 
 def library() -> str:
@@ -58,14 +58,16 @@ def embed(panels: PlotData) -> tuple[str, dict[str, str]]:
     zero = panels.signal.start_s
     span = max(end - zero, panels.signal.bin_s)
     unit = time_unit(span)
-    together = range_of(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
+    together = make_range(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
     found: dict[str, Any] = {}
     if panels.signal.total.any():
         found["signal"] = _signal(panels, zero, unit, together, None)
-    since = latest_s(panels)
-    if since is not None and steps_of(panels.signal, _MOST_STEPS).bins_a_step > 1:
+    since = latest_phases_start_s(panels)
+    if since is not None and merge_bins(panels.signal, _MAX_STEPS).bins_a_step > 1:
         near = time_unit(end - since)
-        limits = range_of((since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02)
+        limits = make_range(
+            (since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02
+        )
         found["latest"] = _signal(panels, panels.signal.end_s, near, limits, since)
     if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         found["spectrum"] = _spectrum(panels)
@@ -88,15 +90,17 @@ def embed(panels: PlotData) -> tuple[str, dict[str, str]]:
 def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
     signal, prediction, phases = panels.signal, panels.prediction, panels.phases
     begin_s = signal.start_s if since_s is None else since_s
-    steps = steps_of(signal, _MOST_STEPS, from_s=begin_s)
-    whole = None if panels.whole is None else steps_of(panels.whole, _MOST_STEPS, from_s=begin_s)
+    steps = merge_bins(signal, _MAX_STEPS, from_s=begin_s)
+    whole = None if panels.whole is None else merge_bins(panels.whole, _MAX_STEPS, from_s=begin_s)
     top = float((steps if whole is None else whole).highest.max(initial=0.0))
     rate = rate_unit(top)
     high = 1.08 * top / rate.factor if top else 1.0
     place = "start" if since_s is None else "end"
-    plot = axes_of(280, f"{unit.name} since the trace's {place}", rate.name, x_range=limits, y_range=range_of(0, high))
+    plot = make_axes(
+        280, f"{unit.name} since the trace's {place}", rate.name, x_range=limits, y_range=make_range(0, high)
+    )
     rows = phases.end_s >= steps.edges[0]
-    if 0 < int(rows.sum()) <= _MOST_SPANS:
+    if 0 < int(rows.sum()) <= _MAX_SPANS:
         start, stop = (phases.start_s[rows] - zero) / unit.factor, (phases.end_s[rows] - zero) / unit.factor
         volume = phases.volume_bytes[rows]
         number = np.flatnonzero(rows) + 1
@@ -110,9 +114,9 @@ def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s:
         )  # fmt: skip
         tips = [("phase", "@number"), ("start", f"@start{{0.000}} {unit.name}"), ("lasts", "@lasting{0.000} s")]
         plot.add_tools(HoverTool(renderers=[shade], tooltips=[*tips, ("moves", "@volume{0.0 b}")]))
-    for strip in strips_of(panels):
+    for strip in period_strips(panels):
         shown = strip.phases.end_s >= steps.edges[0]
-        if 0 < int(shown.sum()) <= _MOST_SPANS:
+        if 0 < int(shown.sum()) <= _MAX_SPANS:
             plot.quad(
                 left=(strip.phases.start_s[shown] - zero) / unit.factor,
                 right=(strip.phases.end_s[shown] - zero) / unit.factor,
@@ -129,9 +133,9 @@ def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s:
     _area(plot, edges, zeros, written, WRITE, 0.8, "write")
     _area(plot, edges, written, written + read, READ, 0.8, "read")
     total = signal.total
-    wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0)
+    wave = dominant_wave(prediction, float(total.mean()) if len(total) else 0.0)
     if wave is not None:
-        values, label = magnified(wave, top)
+        values, label = scale_wave(wave, top)
         times = (wave.times - zero) / unit.factor
         plot.line(times, values / rate.factor, color=WAVE, line_width=1.3, legend_label=label)
     if (upcoming := prediction.next_phase) is not None:
@@ -164,12 +168,12 @@ def _spectrum(panels: PlotData) -> Any:
     spectrum, prediction = panels.spectrum, panels.prediction
     frequency, power = spectrum.frequency_hz, spectrum.power
     top = float(power.max()) or 1.0
-    shown, level = outline(frequency, power, _MOST_POINTS)
+    shown, level = thin_spectrum(frequency, power, _MAX_POINTS)
     shortest, longest = 1 / float(frequency[-1]), 1 / float(frequency[0])
-    plot = axes_of(
+    plot = make_axes(
         240, "period", "power / highest", x_axis_type="log", y_axis_type="log",
-        x_range=range_of(0.95 * shortest, 1.05 * longest),
-        y_range=range_of(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
+        x_range=make_range(0.95 * shortest, 1.05 * longest),
+        y_range=make_range(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
     )  # fmt: skip
     use_time_ticks(plot.xaxis, shortest, longest)
     plot.yaxis.ticker = [10.0**power for power in range(-6, 1)]
@@ -183,14 +187,14 @@ def _spectrum(panels: PlotData) -> Any:
         plot.line([period.value] * 2, [1e-12, 3], color=PHASE, line_width=1.5, legend_label=label)
     for bins, colour, label in ((spectrum.harmonics, SOFT, "harmonic"), (spectrum.candidates, MISS, "candidate")):
         if len(bins):
-            dots = _dots(plot, spectrum, bins, colour, label)
+            dots = _scatter(plot, spectrum, bins, colour, label)
             tips = [("period", "@x{0.0000} s"), ("frequency", "@hz{0.00000} Hz"), ("power / highest", "@y{0.000}")]
             plot.add_tools(HoverTool(renderers=[dots], tooltips=[(label, ""), *tips]))
     place_legend(plot)
     return plot
 
 
-def _dots(plot: Any, spectrum: SpectrumColumns, bins: Positions, colour: str, label: str) -> Any:
+def _scatter(plot: Any, spectrum: SpectrumColumns, bins: Positions, colour: str, label: str) -> Any:
     hz = spectrum.frequency_hz[bins]
     source = ColumnDataSource({"x": 1 / hz, "hz": hz, "y": spectrum.power[bins] / (float(spectrum.power.max()) or 1.0)})
     return plot.scatter("x", "y", source=source, color=colour, size=8, legend_label=label)
@@ -203,8 +207,8 @@ def _autocorrelation(panels: PlotData) -> Any:
         seen = min(seen, 12.5 * period.value)
     unit = time_unit(seen)
     reach = int(np.searchsorted(lags, 4 * seen))
-    step = max(reach // _MOST_POINTS, 1)
-    plot = axes_of(190, f"lag, {unit.name}", "likeness", x_range=range_of(0, seen / unit.factor))
+    step = max(reach // _MAX_POINTS, 1)
+    plot = make_axes(190, f"lag, {unit.name}", "likeness", x_range=make_range(0, seen / unit.factor))
     plot.line(lags[:reach:step] / unit.factor, values[:reach:step], color=WRITE, line_width=1.3)
     for number in range(1, 13 if period is not None else 1):
         at = number * (period.value if period is not None else 0.0)
@@ -216,14 +220,14 @@ def _autocorrelation(panels: PlotData) -> Any:
 def _wavelet(panels: PlotData, view: WaveletView, unit: Unit, together: Range1d) -> Any:
     """Draw amplitude over time and period. Rows are evenly spaced on the logarithmic axis, as in an image."""
     zero, validity = panels.signal.start_s, panels.validity
-    rows = seen_periods(view, panels.prediction.period_s)
+    rows = visible_periods(view, panels.prediction.period_s)
     power = np.sqrt(np.maximum(view.power[rows], 0.0)).astype(np.float32)
     times, periods = (np.array(view.times_s) - zero) / unit.factor, np.array(view.periods_s[rows])
     half, ratio = (times[-1] - times[0]) / max(len(times) - 1, 1) / 2, (periods[-1] / periods[0]) ** 0.5
     ratio = ratio ** (1 / max(len(periods) - 1, 1))
     low, high = float(periods[0] / ratio), float(periods[-1] * ratio)
-    plot = axes_of(
-        240, f"{unit.name} since the trace's start", "period", together, range_of(low, high), y_axis_type="log"
+    plot = make_axes(
+        240, f"{unit.name} since the trace's start", "period", together, make_range(low, high), y_axis_type="log"
     )
     use_time_ticks(plot.yaxis, low, high)
     tint = LinearColorMapper(palette=Viridis256, low=0, high=float(np.quantile(power, 0.995)) or 1.0)

@@ -16,7 +16,7 @@ except ImportError as error:
 _TOOLS: Final = "box_zoom,xpan,xwheel_zoom,reset,save"
 
 
-def axes_of(
+def make_axes(
     height: int, x_label: str, y_label: str, x_range: Range1d, y_range: Range1d | None = None, **options: Any
 ) -> Any:
     """Make a chart as wide as the page."""
@@ -41,7 +41,7 @@ def axes_of(
     return plot
 
 
-def range_of(low: float, high: float) -> Range1d:
+def make_range(low: float, high: float) -> Range1d:
     """Return the range of an axis."""
     return Range1d(start=low, end=high)
 

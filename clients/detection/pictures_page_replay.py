@@ -9,8 +9,8 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...results.traces.replay_evaluation import Replay
 from ..drawing.charts import MISS, PHASE, SOFT, WRITE, Unit
-from .picture_data import MOST_BARS
-from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks
+from .picture_data import MAX_BARS
+from .pictures_page_axes import make_axes, make_range, place_legend, use_time_ticks
 
 try:
     from bokeh.models import ColumnDataSource, HoverTool, LinearAxis, LinearColorMapper, Range1d
@@ -58,12 +58,12 @@ def draw_windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> 
         "transform": LinearColorMapper(palette=Viridis256[::-1], low=0, high=1, nan_color=SOFT),
     }
     x_label = f"{unit.name} since the trace's start"
-    if len(replay.steps) <= MOST_BARS:
-        plot = axes_of(240, x_label, f"predicted at, {unit.name}", x_range=together)
+    if len(replay.steps) <= MAX_BARS:
+        plot = make_axes(240, x_label, f"predicted at, {unit.name}", x_range=together)
         plot.y_range.flipped = True
         bars = plot.segment("begin", "made", "end", "made", source=source, color=tint, line_width=5)
     else:
-        plot = axes_of(240, x_label, "length", x_range=together, y_axis_type="log")
+        plot = make_axes(240, x_label, "length", x_range=together, y_axis_type="log")
         length = source.data["length"]
         use_time_ticks(plot.yaxis, min(length) / 2, 2 * max(length))
         bars = plot.scatter("made", "length", source=source, color=tint, size=5)
@@ -78,15 +78,15 @@ def draw_settling(replay: Replay, zero: float, unit: Unit, together: Range1d) ->
     source = _steps_source(replay, zero, unit)
     found = np.array([source.data[name] for name in ("low", "period", "high")])
     high = 1.2 * float(np.nanmax(np.fmin(found[2], 1.5 * found[1])))
-    plot = axes_of(
-        210, f"{unit.name} since the trace's start", "period, s", x_range=together, y_range=range_of(0, high)
+    plot = make_axes(
+        210, f"{unit.name} since the trace's start", "period, s", x_range=together, y_range=make_range(0, high)
     )
     plot.add_layout(
         Whisker(base="made", lower="low", upper="high", source=source, line_color=WRITE, line_alpha=0.5, **_NO_HEADS)
     )
     plot.line("made", "period", source=source, color=WRITE, legend_label="period")
     dots = plot.scatter("made", "period", source=source, color=WRITE, size=5, legend_label="period")
-    plot.extra_y_ranges = {"confidence": range_of(0, 1.05)}
+    plot.extra_y_ranges = {"confidence": make_range(0, 1.05)}
     plot.add_layout(LinearAxis(y_range_name="confidence", axis_label="confidence"), "right")
     plot.line(
         "made", "confidence", source=source, y_range_name="confidence", color=PHASE, line_width=1.5,
@@ -107,7 +107,7 @@ def draw_truth(replay: Replay, zero: float, unit: Unit, together: Range1d) -> An
     errors, widths = np.abs(source.data["error"]), np.subtract(source.data["off_high"], source.data["off_low"])
     reach = max(3 * float(np.nanquantile(errors, 0.9)), 1.5 * float(np.nanmedian(widths)), 5.0)
     x_label = f"{unit.name} since the trace's start"
-    plot = axes_of(240, x_label, "error, % of period", x_range=together, y_range=range_of(-reach, reach))
+    plot = make_axes(240, x_label, "error, % of period", x_range=together, y_range=make_range(-reach, reach))
     plot.add_layout(Span(location=0, dimension="width", line_color=SOFT))
     plot.add_layout(
         Whisker(

@@ -8,7 +8,7 @@ from ...events.errors import UnavailableError
 from ...results.traces.plot_data import PlotData
 from ...results.traces.replay_evaluation import Replay
 from ..drawing.charts import MISS, SOFT, WRITE, time_unit
-from .picture_data import MOST_BARS, picture_end_s
+from .picture_data import MAX_BARS, picture_end_s
 from .pictures import place_legend, plot_history, share_time, use_time_ticks, write_note
 
 try:
@@ -35,7 +35,7 @@ def draw_windows(axes: Axes, replay: Replay, panels: PlotData) -> None:
     tint = colormaps["viridis_r"]
     colours = [SOFT if row.period_s is None else tint(row.confidence) for row in rows]
     share_time(axes, panels, unit)
-    if len(rows) <= MOST_BARS:
+    if len(rows) <= MAX_BARS:
         axes.hlines(made, begin, end, colors=colours, linewidth=min(90 / len(rows), 5.0))
         axes.plot(begin[adapted], made[adapted], "|", color=MISS, markersize=5, label="cut to the period")
         axes.set_ylabel(f"predicted at, {unit.name}", fontsize="small")

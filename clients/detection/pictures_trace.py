@@ -17,15 +17,15 @@ from ..drawing.charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..text.headline import headline_text
 from ..text.units import duration_text
 from .picture_data import (
-    latest_s,
-    magnified,
-    outline,
+    dominant_wave,
+    latest_phases_start_s,
+    merge_bins,
+    period_strips,
     phase_label,
     picture_end_s,
-    seen_periods,
-    steps_of,
-    strips_of,
-    wave_of,
+    scale_wave,
+    thin_spectrum,
+    visible_periods,
 )
 from .pictures import place_legend, plot_bandwidth, plot_next_phase, share_time, use_time_ticks, write_note
 from .pictures_replay import draw_settling, draw_truth, draw_windows
@@ -36,17 +36,17 @@ try:
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
 
-_MOST_STEPS: Final = 2000
-_MOST_SPANS: Final = 400
-_MOST_POINTS: Final = 3000
-_LONGEST_NAME: Final = 60
+_MAX_STEPS: Final = 2000
+_MAX_SPANS: Final = 400
+_MAX_POINTS: Final = 3000
+_MAX_NAME: Final = 60
 _WIDTH: Final = 11.0
 _DPI: Final = 110
 
 Draw = Callable[[Axes], None]
 
 
-def picture_of(panels: PlotData, title: str, file_format: Literal["png", "svg"]) -> bytes:
+def draw_picture(panels: PlotData, title: str, file_format: Literal["png", "svg"]) -> bytes:
     """Draw all panels of a trace, one below the other.
 
     Args:
@@ -69,19 +69,19 @@ def picture_of(panels: PlotData, title: str, file_format: Literal["png", "svg"])
     return out.getvalue()
 
 
-def title_of(report: DetectionReport) -> str:
+def picture_title(report: DetectionReport) -> str:
     """Return the title of a chart, in one line that any font can draw."""
     prediction = report.prediction
-    name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_LONGEST_NAME])
+    name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_MAX_NAME])
     return f"{name}: {headline_text(prediction)}, {report.events:,} events"
 
 
 def _rows(panels: PlotData) -> list[tuple[float, Draw]]:
     """Return height in inches and draw function of each panel that has data."""
     if not panels.signal.total.any():
-        return [(0.8, _nothing)]
+        return [(0.8, _draw_nothing)]
     rows: list[tuple[float, Draw]] = [(2.5, lambda axes: _signal(axes, panels, None))]
-    if (since := latest_s(panels)) is not None:
+    if (since := latest_phases_start_s(panels)) is not None:
         rows.append((2.4, lambda axes: _signal(axes, panels, since)))
     if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         rows.append((2.2, lambda axes: _spectrum(axes, panels.spectrum, panels.prediction)))
@@ -98,7 +98,7 @@ def _rows(panels: PlotData) -> list[tuple[float, Draw]]:
     return rows
 
 
-def _nothing(axes: Axes) -> None:
+def _draw_nothing(axes: Axes) -> None:
     axes.set_axis_off()
     axes.text(0.5, 0.5, "no read or write in this trace counts towards a bandwidth", ha="center", va="center")
 
@@ -112,23 +112,23 @@ def _signal(axes: Axes, panels: PlotData, since_s: float | None) -> None:
     end = picture_end_s(panels)
     begin, zero = (signal.start_s, signal.start_s) if since_s is None else (since_s, signal.end_s)
     unit = time_unit(end - begin)
-    steps = steps_of(signal, _MOST_STEPS, from_s=begin)
+    steps = merge_bins(signal, _MAX_STEPS, from_s=begin)
     rate = plot_bandwidth(axes, steps, zero, unit)
     if panels.whole is not None:
-        whole = steps_of(panels.whole, _MOST_STEPS, from_s=begin)
+        whole = merge_bins(panels.whole, _MAX_STEPS, from_s=begin)
         edges, moved = (whole.edges - zero) / unit.factor, (whole.read + whole.written) / rate
         axes.stairs(moved, edges, fill=True, color=SOFT, alpha=0.35, zorder=0.5, label="the whole job")
         axes.set_ylim(0, max(axes.get_ylim()[1], 1.05 * float(moved.max(initial=0.0))))
-    closely = since_s is not None or latest_s(panels) is None
+    closely = since_s is not None or latest_phases_start_s(panels) is None
     _shade(axes, panels.phases, begin, zero, unit, label=phase_label(prediction.who))
-    for strip in strips_of(panels):
+    for strip in period_strips(panels):
         edges_at = (strip.low, strip.high)
         _shade(axes, strip.phases, begin, zero, unit, label=strip.label, colour=strip.colour, alpha=0.7, at=edges_at)
     if closely:
         total = signal.total
-        wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0, from_s=begin)
+        wave = dominant_wave(prediction, float(total.mean()) if len(total) else 0.0, from_s=begin)
         if wave is not None:
-            values, label = magnified(wave, float(steps.highest.max(initial=0.0)))
+            values, label = scale_wave(wave, float(steps.highest.max(initial=0.0)))
             axes.plot((wave.times - zero) / unit.factor, values / rate, color=WAVE, linewidth=1.1, label=label)
     if prediction.next_phase is not None:
         plot_next_phase(axes, prediction.next_phase, zero, unit, rate)
@@ -159,7 +159,7 @@ def _shade(
     """Shade phases, between two shares of the chart's height."""
     shown = phases.end_s >= begin_s
     starts, ends = phases.start_s[shown], phases.end_s[shown]
-    if len(starts) > _MOST_SPANS:
+    if len(starts) > _MAX_SPANS:
         return
     for start, end in zip((starts - zero_s) / unit.factor, (ends - zero_s) / unit.factor, strict=True):
         axes.axvspan(start, end, *at, color=colour, alpha=alpha, linewidth=0, zorder=0, label=label)
@@ -169,7 +169,7 @@ def _shade(
 def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> None:
     frequency, power = spectrum.frequency_hz, spectrum.power
     top = float(power.max()) or 1.0
-    shown, level = outline(frequency, power, _MOST_POINTS)
+    shown, level = thin_spectrum(frequency, power, _MAX_POINTS)
     axes.plot(1 / shown, level / top, color=WRITE, linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -197,7 +197,7 @@ def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Predicti
     if prediction.period_s is not None:  # more than a dozen periods are unreadable
         reach = min(reach, max(round(12.5 * prediction.period_s.value / float(lags[1])), 16)) if reach > 1 else reach
     unit = time_unit(float(lags[reach - 1]))
-    step = max(reach // _MOST_POINTS, 1)
+    step = max(reach // _MAX_POINTS, 1)
     axes.axhline(0, color=SOFT, linewidth=0.6)
     axes.plot(lags[:reach:step] / unit.factor, values[:reach:step], color=WRITE, linewidth=1)
     if prediction.period_s is not None:
@@ -219,7 +219,7 @@ def _wavelet(axes: Axes, view: WaveletView, panels: PlotData) -> None:
     """Draw power over time and period. Also draw the intervals in which the reported period was present."""
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)
-    rows = seen_periods(view, panels.prediction.period_s)
+    rows = visible_periods(view, panels.prediction.period_s)
     power, periods = np.sqrt(np.maximum(view.power[rows], 0.0)), view.periods_s[rows]
     times = (np.array(view.times_s) - zero) / unit.factor
     bright = float(np.quantile(power, 0.995)) or 1.0

@@ -9,10 +9,10 @@ from rich.table import Table
 
 from ...results.prediction import Who
 from ...results.traces.replay_evaluation import Replay, ReplayStep
-from ..text.headline import who_text
+from ..text.headline import members_text
 from ..text.units import duration_text
 
-_MOST_ROWS: Final = 40
+_MAX_ROWS: Final = 40
 _WIDTH: Final = 110
 
 
@@ -47,9 +47,9 @@ def print_replay(replay: Replay, stream: TextIO, who: Who | None = None) -> None
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    step = max(-(-len(replay.steps) // _MOST_ROWS), 1)
+    step = max(-(-len(replay.steps) // _MAX_ROWS), 1)
     if shown := replay.steps[::step]:
-        title = "replayed as if live" if who is None else f"{who_text(who)}, replayed as if live"
+        title = "replayed as if live" if who is None else f"{members_text(who)}, replayed as if live"
         title += f", each {step}th prediction" if step > 1 else ""
         table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left")
         for heading in ("after", "phases", "window", "period", "confidence", "next start in", "error", "interval"):

@@ -20,16 +20,24 @@ from ...results.traces.analysis import (
     Reconstruction,
     Validity,
 )
-from ..text.headline import NO_LINE, drift_text, headline_of, other_text, stamps_text, weight_text, who_text
-from ..text.tables import print_table, shown, shown_files, table_of
+from ..text.headline import (
+    NO_PERIOD_NOTE,
+    drift_text,
+    further_period_text,
+    make_headline,
+    members_text,
+    stamps_text,
+    weight_text,
+)
+from ..text.tables import file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
 
-_MOST_STRETCHES: Final = 4
-_LEAST_ERROR: Final = 5e-7
+_MAX_STRETCHES: Final = 4
+_MIN_ERROR: Final = 5e-7
 _DUE: Final = 0.01  # periods
 _NUMBERS_WIDTH: Final = 57
-_SHORTEST_NAME: Final = 20
+_MIN_NAME: Final = 20
 _FILE_WIDTH: Final = 110  # columns without a terminal
 _NOTHING: Final[dict[ModeName, str]] = {
     "read": "nothing that counts was read",
@@ -47,7 +55,7 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     if not console.is_terminal:
         console.width = max(console.width, _FILE_WIDTH)
     console.print(
-        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {report.events:,} events, "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {report.events:,} events, "
         f"{byte_text(report.bytes_read)} read, {byte_text(report.bytes_written)} written",
         soft_wrap=True,
     )
@@ -58,15 +66,15 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     analysis = report.analysis
     counted = {"read": report.bytes_read, "write": report.bytes_written}
     moved = counted.get(report.prediction.mode, sum(counted.values()))
-    console.print(_facts(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
+    console.print(_fact_table(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
     if report.prediction.dominant:
         print_table(console, _frequencies(report.prediction))
-        if not headline_of(report.prediction).found:
-            console.print(NO_LINE, soft_wrap=True)
+        if not make_headline(report.prediction).found:
+            console.print(NO_PERIOD_NOTE, soft_wrap=True)
     if analysis.modes:
-        print_table(console, _modes(analysis.modes))
+        print_table(console, _mode_table(analysis.modes))
     if analysis.reconstruction:
-        print_table(console, _waves(analysis.reconstruction))
+        print_table(console, _wave_table(analysis.reconstruction))
     if analysis.grouping:
         print_table(console, _groups(analysis.grouping, console.width))
         if analysis.grouping.left_out:
@@ -84,9 +92,9 @@ def validity_text(validity: Validity, start_s: float) -> str:
     """Return when a period was present, in seconds since ``start_s``: "12.0-88.3 s"."""
     if not validity.stretches:
         return "nowhere clearly"
-    told = validity.stretches[:_MOST_STRETCHES]
+    told = validity.stretches[:_MAX_STRETCHES]
     digits = _digits(validity.stretches[-1].end_s - validity.stretches[0].start_s)
-    spans = ", ".join(_span(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in told)
+    spans = ", ".join(_span_text(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in told)
     more = len(validity.stretches) - len(told)
     rest = f" and {more} more" if more else ""
     return f"{spans} s{rest}  ({validity.share:.0%} of the window)"
@@ -97,39 +105,41 @@ def _digits(length_s: float) -> int:
     return min(max(2 - math.floor(math.log10(length_s)), 1), 9) if length_s > 0 else 1
 
 
-def _span(first_s: float, last_s: float, digits: int) -> str:
+def _span_text(first_s: float, last_s: float, digits: int) -> str:
     return f"{round(first_s, digits) + 0.0:.{digits}f}-{last_s:.{digits}f}"
 
 
-def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: int) -> Table:
+def _fact_table(prediction: Prediction, analysis: Analysis, start_s: float, moved: int) -> Table:
     facts = Table.grid(padding=(0, 2))
     window = prediction.window
     # bins may begin up to one bin before the first event
-    span = _span(max(window.start_s - start_s, 0.0), window.end_s - start_s, _digits(window.end_s - window.start_s))
+    span = _span_text(
+        max(window.start_s - start_s, 0.0), window.end_s - start_s, _digits(window.end_s - window.start_s)
+    )
     facts.add_row(
         "window",
         f"{span} s, {window.samples} samples at "
         f"{prediction.sampling_frequency_hz:.4g} Hz, mode {prediction.mode}, method {prediction.method}",
     )
-    if prediction.abstraction_error >= _LEAST_ERROR:
+    if prediction.abstraction_error >= _MIN_ERROR:
         facts.add_row("", f"sampling misses {prediction.abstraction_error:.2%} of the volume (abstraction error)")
     if prediction.period_s is None:
-        facts.add_row("[bold]period[/bold]", f"[bold]{headline_of(prediction).period}[/bold]")
+        facts.add_row("[bold]period[/bold]", f"[bold]{make_headline(prediction).period}[/bold]")
         if not moved:
             facts.add_row("", f"{_NOTHING[prediction.mode]}, so there is no signal to look at")
     else:
-        facts.add_row("[bold]period[/bold]", f"[bold]{_with_interval(prediction.period_s)}[/bold]")
+        facts.add_row("[bold]period[/bold]", f"[bold]{_estimate_text(prediction.period_s)}[/bold]")
         if not prediction.periodic:
             facts.add_row("", "not clearly periodic: the mean time between phases, which are irregular or too few")
         facts.add_row("confidence", f"{prediction.confidence:.1%}")
         if prediction.drift is not None:
             facts.add_row("", drift_text(prediction.drift))
         if prediction.who is not None:
-            facts.add_row("whose", f"{escape(who_text(prediction.who))}, {prediction.who.share:.0%} of the bytes")
+            facts.add_row("whose", f"{escape(members_text(prediction.who))}, {prediction.who.share:.0%} of the bytes")
     if prediction.stamp_s:
         facts.add_row("", stamps_text(prediction))
     for number, other in enumerate(prediction.others):
-        facts.add_row("" if number else "also", escape(other_text(other, start_s)))
+        facts.add_row("" if number else "also", escape(further_period_text(other, start_s)))
     if analysis.validity:
         facts.add_row("valid", validity_text(analysis.validity, start_s))
     if scores := prediction.scores:
@@ -171,7 +181,7 @@ def _autocorrelation_text(answer: AutocorrelationAnswer) -> str:
 
 
 def _frequencies(prediction: Prediction) -> Table:
-    table = table_of("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "weight")
+    table = number_table("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "weight")
     for row in prediction.dominant:
         table.add_row(
             f"{row.frequency_hz:.5g} Hz",
@@ -183,19 +193,19 @@ def _frequencies(prediction: Prediction) -> Table:
     return table
 
 
-def _modes(modes: Sequence[Prediction]) -> Table:
-    table = table_of("by mode", "mode", "period", "confidence", "periodicity", "a phase", "bursts")
+def _mode_table(modes: Sequence[Prediction]) -> Table:
+    table = number_table("by mode", "mode", "period", "confidence", "periodicity", "a phase", "bursts")
     for row in modes:
-        table.add_row(row.mode, *_answer(row))
+        table.add_row(row.mode, *_summary(row))
     return table
 
 
-def _waves(model: Reconstruction) -> Table:
+def _wave_table(model: Reconstruction) -> Table:
     title = (
         f"signal = {rate_text(model.mean)} + strongest waves, amplitude cos(2 pi frequency t + phase);\n"
         f"t from the window's start; {model.relative_residual:.1%} of the standard deviation is left"
     )
-    table = table_of(title, "frequency", "period", "amplitude", "phase", "share of variance")
+    table = number_table(title, "frequency", "period", "amplitude", "phase", "share of variance")
     for wave in model.waves:
         table.add_row(
             f"{wave.frequency_hz:.5g} Hz",
@@ -208,24 +218,24 @@ def _waves(model: Reconstruction) -> Table:
 
 
 def _groups(grouping: Grouping, width: int) -> Table:
-    table = table_of(f"by {grouping.by}", "read", "written", "period", "confidence", "a phase", grouping.by)
+    table = number_table(f"by {grouping.by}", "read", "written", "period", "confidence", "a phase", grouping.by)
     table.columns[-1].justify = "left"
-    room = max(width - _NUMBERS_WIDTH, _SHORTEST_NAME)
+    room = max(width - _NUMBERS_WIDTH, _MIN_NAME)
     for row in grouping.groups:
         cells = ["too few", "", ""]
         if row.prediction is not None:
-            period, confidence, _, volume, _ = _answer(row.prediction)
+            period, confidence, _, volume, _ = _summary(row.prediction)
             cells = [period, confidence, volume]
         # the end of a path is more informative than its beginning
         name = row.name if len(row.name) <= room else f"...{row.name[3 - room :]}"
-        table.add_row(byte_text(row.bytes_read), byte_text(row.bytes_written), *cells, shown(name))
+        table.add_row(byte_text(row.bytes_read), byte_text(row.bytes_written), *cells, plain_name(name))
     return table
 
 
-def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
+def _summary(prediction: Prediction) -> tuple[str, str, str, str, str]:
     """Return period, confidence, periodicity, volume and width of a phase."""
     if prediction.period_s is None:
-        return headline_of(prediction).period, "", "", "", ""
+        return make_headline(prediction).period, "", "", "", ""
     scores = prediction.scores
     return (
         f"{prediction.period_s.value:.5g} s",
@@ -236,7 +246,7 @@ def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
     )
 
 
-def _with_interval(estimate: Estimate) -> str:
+def _estimate_text(estimate: Estimate) -> str:
     if estimate.low == estimate.high:
         return f"{estimate.value:.5g} s"
     # enough digits that the ends of the interval differ

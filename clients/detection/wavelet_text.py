@@ -31,7 +31,7 @@ def power_map(view: WaveletView, start_s: float, period_s: float | None) -> Iter
     marked = None if period_s is None else _row_of(view, rows, period_s)
     for row in reversed(range(rows)):
         drawn = "".join(_shade(power, highest) for power in cells[row])
-        label = duration_text(math.sqrt(view.periods_s[_edge(view, rows, row)] * _last(view, rows, row)))
+        label = duration_text(math.sqrt(view.periods_s[_edge(view, rows, row)] * _longest_period(view, rows, row)))
         yield f"{label:>{_LABEL}} |{drawn}|{'  <- period' if row == marked else ''}"
     first, last = f"{view.times_s[0] - start_s:.1f} s", f"{view.times_s[-1] - start_s:.1f} s"
     yield f"{'':{_LABEL}}  {first}{last:>{max(columns - len(first), 0)}}"
@@ -41,7 +41,7 @@ def _edge(view: WaveletView, rows: int, row: int) -> int:
     return row * len(view.periods_s) // rows
 
 
-def _last(view: WaveletView, rows: int, row: int) -> float:
+def _longest_period(view: WaveletView, rows: int, row: int) -> float:
     return view.periods_s[_edge(view, rows, row + 1) - 1]
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from html import escape as escape_html
 from typing import Final
 
-from ..drawing.graphviz import BACKSLASH, quoted
+from ..drawing.graphviz import BACKSLASH, quote
 from .layout import Layout
 from .scene import END, START, Edge, Node, Scene
 
 _FONT: Final = "Helvetica,Arial,sans-serif"
-_POINTS_A_PIXEL: Final = 0.75
+_POINTS_PER_PIXEL: Final = 0.75
 
 
 def dot_of(scene: Scene, layout: Layout | None = None) -> str:
@@ -33,7 +33,7 @@ def _lines(scene: Scene, layout: Layout | None) -> Iterator[str]:
     engine = "" if layout is None else " layout=nop2 splines=true"
     yield (
         f'  graph [rankdir=TB nodesep=0.35 ranksep=0.5 bgcolor=white charset="UTF-8" labelloc=b labeljust=l '
-        f'fontname="{_FONT}" fontsize=11{engine} tooltip={quoted(scene.title)} label={_legend(scene)}];'
+        f'fontname="{_FONT}" fontsize=11{engine} tooltip={quote(scene.title)} label={_legend(scene)}];'
     )
     yield f'  node [shape=box style="filled,rounded" fontname="{_FONT}" fontsize=11 margin="0.14,0.07" penwidth=1.1];'
     yield f'  edge [fontname="{_FONT}" fontsize=10 arrowsize=0.7];'
@@ -49,21 +49,21 @@ def _node(node: Node, layout: Layout | None) -> str:
     place = ""
     if layout is not None:
         box = layout.boxes[node.name]
-        x, y = box.x * _POINTS_A_PIXEL, -box.y * _POINTS_A_PIXEL
-        size = "" if node.marker else f" width={box.width * _POINTS_A_PIXEL / 72:.3f}"
+        x, y = box.x * _POINTS_PER_PIXEL, -box.y * _POINTS_PER_PIXEL
+        size = "" if node.marker else f" width={box.width * _POINTS_PER_PIXEL / 72:.3f}"
         place = f'{size} pos="{x:.1f},{y:.1f}!"'
     if node.marker:
         shape = "circle" if node.name == START else "doublecircle"
         fill = node.paint.line if node.name == START else "white"
         return (
             f'{node.key} [shape={shape} label="" width=0.2 height=0.2 fixedsize=true fillcolor="{fill}" '
-            f'color="{node.paint.line}" style=filled tooltip={quoted(node.title)}{place}];'
+            f'color="{node.paint.line}" style=filled tooltip={quote(node.title)}{place}];'
         )
     lines = [f"<B>{_html(node.title)}</B>", *map(_html, node.lines)]
     return (
         f"{node.key} [label=<{'<BR/>'.join(lines)}> "
         f'fillcolor="{node.paint.fill}" fontcolor="{node.paint.text}" color="{node.paint.line}" '
-        f"tooltip={quoted(_facts(node.facts))}{place}];"
+        f"tooltip={quote(_tooltip(node.facts))}{place}];"
     )
 
 
@@ -72,9 +72,9 @@ def _edge(edge: Edge, keys: dict[str, str]) -> str:
     # Heavy edges stay short and straight; markers adapt to the rest.
     weight = 1 if edge.marker else max(1, round(4 * edge.width))
     return (
-        f"{keys[edge.source]} -> {keys[edge.target]} [label={quoted(f'  {edge.label} ')} penwidth={edge.width:.2f} "
+        f"{keys[edge.source]} -> {keys[edge.target]} [label={quote(f'  {edge.label} ')} penwidth={edge.width:.2f} "
         f'color="{edge.colour}" fontcolor="{edge.colour}" weight={weight}{style} '
-        f"tooltip={quoted(_facts(edge.facts))} labeltooltip={quoted(_facts(edge.facts))}];"
+        f"tooltip={quote(_tooltip(edge.facts))} labeltooltip={quote(_tooltip(edge.facts))}];"
     )
 
 
@@ -91,7 +91,7 @@ def _legend(scene: Scene) -> str:
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3">{"".join(rows)}</TABLE>>'
 
 
-def _facts(facts: tuple[tuple[str, str], ...]) -> str:
+def _tooltip(facts: tuple[tuple[str, str], ...]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in facts) or END.strip("()")
 
 

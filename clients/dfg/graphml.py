@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from typing import Final
 
 from ...results.dfg import Comparison, Graph
-from .labels import key_of, printable
+from .labels import make_printable, stable_id
 from .scene import END, START, Relation
 
 _SPACE: Final = "http://graphml.graphdrawing.org/xmlns"
@@ -30,31 +30,31 @@ def graphml_of(graph: Graph, comparison: Comparison | None = None) -> bytes:
             ET.SubElement(root, "key", {"id": f"{what}.{name}", "for": what, "attr.name": name, "attr.type": kind})
     element = ET.SubElement(root, "graph", {"id": "dfg", "edgedefault": "directed"})
     for name in _GRAPH_FIELDS:
-        _put(element, f"graph.{name}", getattr(graph, name))
+        _add_data(element, f"graph.{name}", getattr(graph, name))
     nodes = {} if comparison is None else {row.name: row.side for row in comparison.nodes}
     edges = {} if comparison is None else {(row.source, row.target): row.side for row in comparison.edges}
     for marker in (START, END):
-        _put(ET.SubElement(element, "node", {"id": key_of(marker)}), "node.label", marker)
+        _add_data(ET.SubElement(element, "node", {"id": stable_id(marker)}), "node.label", marker)
     for row in graph.activities:
-        node = ET.SubElement(element, "node", {"id": key_of(row.name)})
-        _put(node, "node.label", row.name)
+        node = ET.SubElement(element, "node", {"id": stable_id(row.name)})
+        _add_data(node, "node.label", row.name)
         for name in _NODE_FIELDS:
-            _put(node, f"node.{name}", getattr(row, name))
-        _put(node, "node.side", nodes.get(row.name))
+            _add_data(node, f"node.{name}", getattr(row, name))
+        _add_data(node, "node.side", nodes.get(row.name))
     relations: list[Relation] = [(row.source, row.target, row.count, row.mean_gap_s) for row in graph.edges]
     relations += [(START, row.name, row.starts, None) for row in graph.activities if row.starts]
     relations += [(row.name, END, row.ends, None) for row in graph.activities if row.ends]
     for source, target, count, gap_s in relations:
-        edge = ET.SubElement(element, "edge", {"source": key_of(source), "target": key_of(target)})
-        _put(edge, "edge.count", count)
-        _put(edge, "edge.mean_gap_s", gap_s)
-        _put(edge, "edge.side", edges.get((source, target)))
+        edge = ET.SubElement(element, "edge", {"source": stable_id(source), "target": stable_id(target)})
+        _add_data(edge, "edge.count", count)
+        _add_data(edge, "edge.mean_gap_s", gap_s)
+        _add_data(edge, "edge.side", edges.get((source, target)))
     ET.indent(root)
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode").encode()
 
 
-def _put(element: ET.Element, key: str, value: object) -> None:
+def _add_data(element: ET.Element, key: str, value: object) -> None:
     if value is None or value == "":
         return
-    text = str(value).lower() if isinstance(value, bool) else printable(str(value))
+    text = str(value).lower() if isinstance(value, bool) else make_printable(str(value))
     ET.SubElement(element, "data", {"key": key}).text = text

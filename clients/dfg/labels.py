@@ -8,10 +8,10 @@ from typing import Final
 from ...results.dfg import ActivityStats
 from ..text.units import byte_text, duration_text, rate_text
 
-_LONGEST_LINE: Final = 34
+_MAX_LINE: Final = 34
 
 
-def label_of(stats: ActivityStats) -> tuple[str, ...]:
+def activity_label(stats: ActivityStats) -> tuple[str, ...]:
     """Return load and rate as in [DFG]. The second line only for events with a size.
 
     A plus sign marks a maximum of concurrency that may be too low.
@@ -23,7 +23,7 @@ def label_of(stats: ActivityStats) -> tuple[str, ...]:
     return f"{load} ({byte_text(stats.bytes)})", f"DR: {stats.max_concurrency}{more} x {rate_text(stats.rate)}"
 
 
-def facts_of(stats: ActivityStats) -> tuple[tuple[str, str], ...]:
+def activity_facts(stats: ActivityStats) -> tuple[tuple[str, str], ...]:
     """Return all statistics of an activity as pairs of name and value."""
     rate = () if stats.rate is None else (("data rate of a call", rate_text(stats.rate)),)
     at_once = f"{stats.max_concurrency:,}" if stats.exact else f"{stats.max_concurrency:,} or more"
@@ -44,10 +44,10 @@ def facts_of(stats: ActivityStats) -> tuple[tuple[str, str], ...]:
     )
 
 
-def shortened(text: str, longest: int = _LONGEST_LINE) -> str:
+def shorten(text: str, longest: int = _MAX_LINE) -> str:
     """Shorten a long line in the middle, as both ends of a path are informative.
 
-    >>> shortened("/a/very/long/path/to/a/file.h5", 16)
+    >>> shorten("/a/very/long/path/to/a/file.h5", 16)
     '/a/ver…a/file.h5'
     """
     if len(text) <= longest:
@@ -56,10 +56,10 @@ def shortened(text: str, longest: int = _LONGEST_LINE) -> str:
     return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Make file names and similar text printable: no control characters, only valid UTF-8.
 
-    >>> printable("a\\x00b\\nc"), printable("\\udcff")
+    >>> make_printable("a\\x00b\\nc"), make_printable("\\udcff")
     ('a\\\\x00b\\\\nc', '\\\\udcff')
     """
     if text.isprintable():
@@ -79,10 +79,10 @@ def count_text(count: int) -> str:
     return str(count)
 
 
-def key_of(name: str) -> str:
+def stable_id(name: str) -> str:
     """Return an identifier that depends only on the name.
 
-    >>> key_of("read:/usr")
+    >>> stable_id("read:/usr")
     'n1a0ed7dbd7a5'
     """
     return "n" + hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=6).hexdigest()

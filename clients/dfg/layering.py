@@ -17,12 +17,12 @@ Weighted: TypeAlias = Mapping[tuple[str, str], float]
 """Weight by (source, target); no loops."""
 
 _SWEEPS: Final = 16
-_LEAST_GAP: Final = 36.0
+_MIN_GAP: Final = 36.0
 _LANE: Final = 26.0
 _STRAIGHT: Final = 6.0
 
 
-def place_in_layers(widths: Mapping[str, float], edges: Weighted, first: str, last: str) -> list[dict[str, float]]:
+def assign_layers(widths: Mapping[str, float], edges: Weighted, first: str, last: str) -> list[dict[str, float]]:
     """Return, for each layer from the top, its nodes with the x of their centres.
 
     Args:
@@ -37,9 +37,9 @@ def place_in_layers(widths: Mapping[str, float], edges: Weighted, first: str, la
         pair = (source, target) if order[source] < order[target] else (target, source)
         down[pair] = down.get(pair, 0.0) + weight
     level = _levels(sorted(order, key=order.__getitem__), down, last)
-    layers, links, all_widths = _with_lanes(level, down, widths)
-    layers = _uncrossed(layers, links)
-    places = _straightened(layers, links, all_widths)
+    layers, links, all_widths = _add_lanes(level, down, widths)
+    layers = _reduce_crossings(layers, links)
+    places = _straighten(layers, links, all_widths)
     return [{name: places[name] for name in layer if name in widths} for layer in layers]
 
 
@@ -83,7 +83,7 @@ def _levels(order: Sequence[str], down: Weighted, last: str) -> dict[str, int]:
     return level
 
 
-def _with_lanes(
+def _add_lanes(
     level: Mapping[str, int], down: Weighted, widths: Mapping[str, float]
 ) -> tuple[list[list[str]], dict[tuple[str, str], float], dict[str, float]]:
     """Give each edge that crosses layers a narrow node in each of them."""
@@ -104,7 +104,7 @@ def _with_lanes(
     return layers, links, all_widths
 
 
-def _uncrossed(layers: list[list[str]], links: Weighted) -> list[list[str]]:
+def _reduce_crossings(layers: list[list[str]], links: Weighted) -> list[list[str]]:
     """Sort layers by the barycentres of their neighbours, downwards and upwards in turn.
 
     The order with the fewest crossings is kept.
@@ -126,14 +126,14 @@ def _uncrossed(layers: list[list[str]], links: Weighted) -> list[list[str]]:
         for at in indices:
             beside = {name: place for place, name in enumerate(current[at - 1 if downwards else at + 1])}
             own = {name: place for place, name in enumerate(current[at])}
-            current[at].sort(key=lambda name: (_middle(near[name], beside, own[name]), own[name]))
+            current[at].sort(key=lambda name: (_barycentre(near[name], beside, own[name]), own[name]))
         crossings = _crossings(current, below)
         if crossings < fewest:
             best, fewest = current, crossings
     return best
 
 
-def _middle(near: Sequence[tuple[str, float]], places: Mapping[str, int], own: int) -> float:
+def _barycentre(near: Sequence[tuple[str, float]], places: Mapping[str, int], own: int) -> float:
     total = sum(weight for _, weight in near)
     return sum(places[name] * weight for name, weight in near) / total if total else float(own)
 
@@ -148,7 +148,7 @@ def _crossings(layers: list[list[str]], below: Mapping[str, list[tuple[str, floa
     return count
 
 
-def _straightened(layers: list[list[str]], links: Weighted, widths: Mapping[str, float]) -> dict[str, float]:
+def _straighten(layers: list[list[str]], links: Weighted, widths: Mapping[str, float]) -> dict[str, float]:
     """Move nodes towards their neighbours as far as order and widths allow."""
     near: dict[str, list[tuple[str, float]]] = {name: [] for layer in layers for name in layer}
     for (source, target), weight in links.items():
@@ -158,7 +158,7 @@ def _straightened(layers: list[list[str]], links: Weighted, widths: Mapping[str,
     x: dict[str, float] = {}
     for layer in layers:
         half = np.array([widths[name] / 2 for name in layer])
-        steps = half[1:] + half[:-1] + _LEAST_GAP
+        steps = half[1:] + half[:-1] + _MIN_GAP
         offsets = np.concatenate([[0.0], np.cumsum(steps)])
         apart.append(offsets)
         x.update(zip(layer, (offsets - offsets[-1] / 2).tolist(), strict=True))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from .layering import place_in_layers
+from .layering import assign_layers
 from .scene import END, START, Node, Scene
 
 LINE_HEIGHT: Final = 16.0
@@ -50,7 +50,7 @@ class Box:
         """Right edge."""
         return self.x + self.width / 2
 
-    def near(self, other: Box, clear: float = _CLEAR) -> bool:
+    def is_near(self, other: Box, clear: float = _CLEAR) -> bool:
         """Return whether the gap between two boxes is less than ``clear`` pixels."""
         beside = abs(self.x - other.x) < (self.width + other.width) / 2 + clear
         return beside and abs(self.y - other.y) < (self.height + other.height) / 2 + clear
@@ -73,13 +73,13 @@ def place(scene: Scene, before: Layout | None = None) -> Layout:
     """
     sizes = {node.name: size_of(node) for node in scene.nodes}
     if before is None or not set(before.boxes) & set(sizes):
-        return Layout(_fresh(scene, sizes))
+        return Layout(_initial_layout(scene, sizes))
     boxes = {name: Box(box.x, box.y, *sizes.get(name, (box.width, box.height))) for name, box in before.boxes.items()}
     waiting = sorted(set(sizes) - set(boxes))
     while waiting:
-        name, beside, step = _next(scene, waiting, boxes)
+        name, beside, step = _next_node(scene, waiting, boxes)
         waiting.remove(name)
-        boxes[name] = _free(boxes, boxes.get(beside), sizes[name], step)
+        boxes[name] = _free_position(boxes, boxes.get(beside), sizes[name], step)
     return Layout(boxes)
 
 
@@ -87,15 +87,15 @@ def size_of(node: Node) -> tuple[float, float]:
     """Return the width and height of a node's text, pixels."""
     if node.marker:
         return _MARKER, _MARKER
-    widest = max([_letters(node.title) * _BOLD_LETTER, *(_letters(line) * _LETTER for line in node.lines)])
+    widest = max([_text_width(node.title) * _BOLD_LETTER, *(_text_width(line) * _LETTER for line in node.lines)])
     return max(widest, 40.0) + 2 * _MARGIN, (1 + len(node.lines)) * LINE_HEIGHT + _MARGIN
 
 
-def _letters(text: str) -> int:
+def _text_width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, Box]:
+def _initial_layout(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, Box]:
     weights: dict[tuple[str, str], float] = {}
     for edge in scene.edges:
         if edge.source != edge.target:
@@ -104,7 +104,7 @@ def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, 
     weights = {pair: weight**0.5 for pair, weight in weights.items()}
     looped = {edge.source for edge in scene.edges if edge.source == edge.target}
     widths = {name: width + (_LOOP if name in looped else 0.0) for name, (width, _) in sizes.items()}
-    layers = place_in_layers(widths, weights, START, END)
+    layers = assign_layers(widths, weights, START, END)
     boxes: dict[str, Box] = {}
     y = 0.0
     for layer in layers:
@@ -115,7 +115,7 @@ def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, 
     return boxes
 
 
-def _next(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[str, str, int]:
+def _next_node(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[str, str, int]:
     """Choose the new node with the strongest edge to a placed node.
 
     The result is (new, placed, 1 below or -1 above).
@@ -129,7 +129,7 @@ def _next(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[s
     return (waiting[0], "", 1) if best is None else best[1:]
 
 
-def _free(boxes: Mapping[str, Box], beside: Box | None, size: tuple[float, float], step: int) -> Box:
+def _free_position(boxes: Mapping[str, Box], beside: Box | None, size: tuple[float, float], step: int) -> Box:
     """Return the position nearest to the wanted one that is clear of all boxes."""
     width, height = size
     if beside is None:
@@ -141,6 +141,6 @@ def _free(boxes: Mapping[str, Box], beside: Box | None, size: tuple[float, float
         for column in range(3 * len(boxes) + 3):
             x = beside.x + (column + 1) // 2 * (width / 2 + _CLEAR) * (1 if column % 2 else -1)
             box = Box(x, y, width, height)
-            if not any(box.near(other) for other in boxes.values()):
+            if not any(box.is_near(other) for other in boxes.values()):
                 return box
     raise AssertionError("unreachable")

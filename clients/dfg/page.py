@@ -10,13 +10,13 @@ from ...results.dfg import Comparison, Graph
 from ..pages.templating import page_template
 from .colours import Paint
 from .layout import LINE_HEIGHT, Layout, place
-from .routes import Route, routes_of
+from .routes import Route, route_edges
 from .scene import Colour, Node, Scene, scene_of
 
-MOST_ACTIVITIES: Final = 120
-MOST_EDGES: Final = 400
+MAX_ACTIVITIES: Final = 120
+MAX_EDGES: Final = 400
 _MARGIN: Final = 30.0
-_LEAST_VIEW: Final = (900.0, 560.0)
+_MIN_VIEW: Final = (900.0, 560.0)
 """Least view size, pixels: a small graph is not enlarged to fill the page."""
 
 
@@ -35,10 +35,10 @@ def page_of(
         comparison: green and red.
         before: layout whose node positions are kept.
     """
-    return laid_out(graph, colour=colour, comparison=comparison, before=before)[0]
+    return render_with_layout(graph, colour=colour, comparison=comparison, before=before)[0]
 
 
-def laid_out(
+def render_with_layout(
     graph: Graph,
     *,
     colour: Colour = "load",
@@ -57,10 +57,10 @@ def laid_out(
         refresh_s: interval at which the page reloads itself, s; the user's settings are kept.
         lost: sentences on losses in transit.
     """
-    limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
+    limits = {"most_activities": MAX_ACTIVITIES, "most_edges": MAX_EDGES}
     scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
     layout = place(scene, before)
-    routes = routes_of(scene, layout)
+    routes = route_edges(scene, layout)
     choices: list[Colour] = ["load", "bytes", "rate", "none"]
     scenes = {name: scene_of(graph, colour=name, comparison=None, **limits) for name in choices}
     if comparison is not None:
@@ -72,9 +72,9 @@ def laid_out(
         scene=scene,
         graph=graph,
         comparison=comparison,
-        view=_view(scene, layout),
-        nodes=[_drawn(node, layout) for node in scene.nodes],
-        routes=[_routed(route) for route in routes],
+        view=_bounding_box(scene, layout),
+        nodes=[_node_geometry(node, layout) for node in scene.nodes],
+        routes=[_route_geometry(route) for route in routes],
         activities=[row for row in graph.activities if row.name in shown],
         scales={name: [(_of(paint), text) for paint, text in other.scale] for name, other in scenes.items()},
         data={
@@ -84,7 +84,7 @@ def laid_out(
             "facts": {node.key: node.facts for node in scene.nodes},
             "edges": [
                 {
-                    **_ends(route, scene),
+                    **_edge_ends(route, scene),
                     "count": route.edge.count,
                     "facts": route.edge.facts,
                     "colour": route.edge.colour,
@@ -96,31 +96,31 @@ def laid_out(
     return text, layout
 
 
-def _drawn(node: Node, layout: Layout) -> dict[str, Any]:
+def _node_geometry(node: Node, layout: Layout) -> dict[str, Any]:
     box = layout.boxes[node.name]
     first = box.top + 6 + 0.75 * LINE_HEIGHT
     lines = [(text, first + (at + 1) * LINE_HEIGHT) for at, text in enumerate(node.lines)]
     return {"node": node, "box": box, "first": first, "lines": lines}
 
 
-def _routed(route: Route) -> dict[str, Any]:
+def _route_geometry(route: Route) -> dict[str, Any]:
     head = " ".join(f"{x:.1f},{y:.1f}" for x, y in route.head)
     return {"edge": route.edge, "path": route.path, "head": head, "label": route.label}
 
 
-def _ends(route: Route, scene: Scene) -> dict[str, str]:
+def _edge_ends(route: Route, scene: Scene) -> dict[str, str]:
     keys = {node.name: node.key for node in scene.nodes}
     return {"source": keys[route.edge.source], "target": keys[route.edge.target]}
 
 
-def _view(scene: Scene, layout: Layout) -> tuple[float, float, float, float]:
+def _bounding_box(scene: Scene, layout: Layout) -> tuple[float, float, float, float]:
     """Return left, top, width and height of the drawing."""
     boxes = [layout.boxes[node.name] for node in scene.nodes]
     if not boxes:
         return 0.0, 0.0, 100.0, 100.0
     left, top = min(box.left for box in boxes) - 2 * _MARGIN, min(box.top for box in boxes) - _MARGIN
     right, bottom = max(box.right for box in boxes) + 3 * _MARGIN, max(box.bottom for box in boxes) + _MARGIN
-    wide, high = max(right - left, _LEAST_VIEW[0]), max(bottom - top, _LEAST_VIEW[1])
+    wide, high = max(right - left, _MIN_VIEW[0]), max(bottom - top, _MIN_VIEW[1])
     return (left + right - wide) / 2, (top + bottom - high) / 2, wide, high
 
 

@@ -6,18 +6,18 @@ from pathlib import PurePath
 from typing import Final, Literal, get_args
 
 from ...results.dfg import Comparison, Graph
-from ..drawing.graphviz import drawn
+from ..drawing.graphviz import render_dot
 from .dot import dot_of
 from .graphml import graphml_of
 from .layout import Layout, place
 from .page import page_of
-from .scene import MOST_ACTIVITIES, MOST_EDGES, Colour, scene_of
+from .scene import MAX_ACTIVITIES, MAX_EDGES, Colour, scene_of
 
 Form = Literal["dot", "svg", "png", "html", "json", "graphml"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 
 
-def form_of(name: str) -> Form:
+def format_of(name: str) -> Form:
     """Return the output format by the suffix of a file name.
 
     Raises:
@@ -37,8 +37,8 @@ def draw(
     colour: Colour = "load",
     comparison: Comparison | None = None,
     before: Layout | None = None,
-    most_activities: int = MOST_ACTIVITIES,
-    most_edges: int = MOST_EDGES,
+    most_activities: int = MAX_ACTIVITIES,
+    most_edges: int = MAX_EDGES,
 ) -> bytes:
     """Draw or export a graph.
 
@@ -65,4 +65,4 @@ def draw(
     limits = {"most_activities": most_activities, "most_edges": most_edges}
     scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
     text = dot_of(scene, None if before is None else place(scene, before))
-    return text.encode() if form == "dot" else drawn(text, form)
+    return text.encode() if form == "dot" else render_dot(text, form)

@@ -30,18 +30,18 @@ class Route:
     label: Point
 
 
-def routes_of(scene: Scene, layout: Layout) -> list[Route]:
+def route_edges(scene: Scene, layout: Layout) -> list[Route]:
     """Route every edge around the nodes between. Edges down start at a node's lower side, edges up at its upper side.
 
     Ends on one side of a node are ordered by their direction, so that edges seldom cross there.
     """
     boxes = {node.name: layout.boxes[node.name] for node in scene.nodes}
     looped = {edge.source for edge in scene.edges if edge.source == edge.target}
-    rows = _rows([_with_loop(box) if name in looped else box for name, box in boxes.items()])
+    rows = _group_rows([_with_loop(box) if name in looped else box for name, box in boxes.items()])
     taken: dict[float, list[float]] = {}
     strongest_first = sorted(scene.edges, key=lambda edge: (-edge.count, edge.source, edge.target))
     plans: list[tuple[Edge, list[Point], tuple[str, str]]] = [
-        (edge, _passed(boxes, rows, taken, edge), _sides(boxes[edge.source], boxes[edge.target]))
+        (edge, _path_through_rows(boxes, rows, taken, edge), _ports_of(boxes[edge.source], boxes[edge.target]))
         for edge in strongest_first
         if edge.source != edge.target
     ]
@@ -59,7 +59,7 @@ def _with_loop(box: Box) -> Box:
     return Box(box.x + _LOOP / 2, box.y, box.width + _LOOP, box.height)
 
 
-def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
+def _group_rows(boxes: Sequence[Box]) -> list[list[Box]]:
     """Group boxes that are side by side."""
     rows: list[list[Box]] = []
     for box in sorted(boxes, key=lambda box: (box.y, box.x)):
@@ -70,7 +70,7 @@ def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
     return rows
 
 
-def _passed(
+def _path_through_rows(
     boxes: Mapping[str, Box], rows: Sequence[list[Box]], taken: dict[float, list[float]], edge: Edge
 ) -> list[Point]:
     """Return the path of an edge through the rows between its ends. It has two points per row."""
@@ -134,7 +134,7 @@ def _gap(row: Sequence[Box], taken: Sequence[float], wanted: float) -> float:
     return low if wanted - low <= high - wanted else high
 
 
-def _sides(source: Box, target: Box) -> tuple[str, str]:
+def _ports_of(source: Box, target: Box) -> tuple[str, str]:
     if target.top >= source.bottom:
         return "bottom", "top"
     return ("top", "bottom") if target.bottom <= source.top else ("bottom", "bottom")
@@ -185,8 +185,8 @@ def _loop(box: Box) -> list[Point]:
 
 
 def _route(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed: list[Box]) -> Route:
-    path = f"M{_at(curve[0])}" + "".join(
-        f"C{_at(curve[at])} {_at(curve[at + 1])} {_at(curve[at + 2])}" for at in range(1, len(curve), 3)
+    path = f"M{_xy(curve[0])}" + "".join(
+        f"C{_xy(curve[at])} {_xy(curve[at + 1])} {_xy(curve[at + 2])}" for at in range(1, len(curve), 3)
     )
     stop = curve[-1]
     if edge.source == edge.target:
@@ -221,7 +221,7 @@ def _label(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed:
         for side in (1, -1):
             box = Box(x + side * right_x * away, y + side * right_y * away, width, _LABEL_HEIGHT)
             best = best or box
-            if not any(box.near(other, 0.0) for other in [*boxes.values(), *placed]):
+            if not any(box.is_near(other, 0.0) for other in [*boxes.values(), *placed]):
                 placed.append(box)
                 return box.x, box.y
     if best is None:
@@ -236,5 +236,5 @@ def _bezier(points: Sequence[Point], t: float) -> Point:
     return a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy
 
 
-def _at(point: Point) -> str:
+def _xy(point: Point) -> str:
     return f"{point[0]:.1f},{point[1]:.1f}"

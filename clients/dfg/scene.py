@@ -12,15 +12,15 @@ from typing import Final, Literal
 from ...results.dfg import ActivityStats, Comparison, Graph, Side
 from ..text.units import byte_text, duration_text, rate_text
 from .colours import GREEN, GREEN_LINE, INK, PLAIN, RED, RED_LINE, Paint, shade
-from .labels import count_text, facts_of, key_of, label_of, printable, shortened
+from .labels import activity_facts, activity_label, count_text, make_printable, shorten, stable_id
 
 Colour = Literal["load", "bytes", "rate", "none", "partition"]
 
 START: Final = "(start)"
 END: Final = "(end)"
-MOST_ACTIVITIES: Final = 60
-MOST_EDGES: Final = 160
-_WIDEST: Final = 4.0
+MAX_ACTIVITIES: Final = 60
+MAX_EDGES: Final = 160
+_MAX_WIDTH: Final = 4.0
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def scene_of(
     *,
     colour: Colour = "load",
     comparison: Comparison | None = None,
-    most_activities: int = MOST_ACTIVITIES,
-    most_edges: int = MOST_EDGES,
+    most_activities: int = MAX_ACTIVITIES,
+    most_edges: int = MAX_EDGES,
 ) -> Scene:
     """Select the content of a drawing.
 
@@ -187,23 +187,23 @@ def _measure(stats: ActivityStats, colour: Colour) -> float:
 def _node(
     stats: ActivityStats, colour: Colour, highest: float, side: Side | None, comparison: Comparison | None
 ) -> Node:
-    name = printable(stats.name) or "(no name)"
+    name = make_printable(stats.name) or "(no name)"
     title, colon, path = name.partition(":")
     title = title or name
-    below = (shortened(path),) if colon and path else ()
+    below = (shorten(path),) if colon and path else ()
     if colour == "partition":
         paint = {"green": GREEN, "red": RED}.get(side or "both", PLAIN)
     else:
         value = _measure(stats, colour)
         paint = shade(value / highest) if highest > 0 else PLAIN
-    facts = (("activity", name), *facts_of(stats))
+    facts = (("activity", name), *activity_facts(stats))
     if comparison is not None:
-        facts = (("activity", name), *_side_fact(side, comparison), *facts_of(stats))
-    return Node(stats.name, key_of(stats.name), shortened(title), below + label_of(stats), paint, facts, side)
+        facts = (("activity", name), *_side_fact(side, comparison), *activity_facts(stats))
+    return Node(stats.name, stable_id(stats.name), shorten(title), below + activity_label(stats), paint, facts, side)
 
 
 def _marker(name: str) -> Node:
-    return Node(name, key_of(name), "start" if name == START else "end", (), PLAIN, (), marker=True)
+    return Node(name, stable_id(name), "start" if name == START else "end", (), PLAIN, (), marker=True)
 
 
 def _edge(
@@ -217,8 +217,12 @@ def _edge(
 ) -> Edge:
     marker = source == START or target == END
     colour = {"green": GREEN_LINE, "red": RED_LINE}.get(side or "both", INK)
-    width = 0.8 + (_WIDEST - 0.8) * (count / top) ** 0.5
-    facts: list[tuple[str, str]] = [("from", printable(source)), ("to", printable(target)), ("times", f"{count:,}")]
+    width = 0.8 + (_MAX_WIDTH - 0.8) * (count / top) ** 0.5
+    facts: list[tuple[str, str]] = [
+        ("from", make_printable(source)),
+        ("to", make_printable(target)),
+        ("times", f"{count:,}"),
+    ]
     if sides is not None:
         facts += [("green", f"{sides[0]:,}"), ("red", f"{sides[1]:,}")]
     if gap_s is not None:
@@ -232,15 +236,15 @@ def _side_fact(side: Side | None, comparison: Comparison) -> tuple[tuple[str, st
     return (
         ()
         if side is None
-        else (("occurs only in", printable(comparison.green if side == "green" else comparison.red)),)
+        else (("occurs only in", make_printable(comparison.green if side == "green" else comparison.red)),)
     )
 
 
 def _title(graph: Graph, comparison: Comparison | None) -> str:
     if comparison is not None:
-        return f"{shortened(printable(comparison.green))} and {shortened(printable(comparison.red))}"
-    name = shortened(printable(graph.job), 80) or "directly-follows graph"
-    return f"{name}: {shortened(printable(graph.filter), 80)}" if graph.filter else name
+        return f"{shorten(make_printable(comparison.green))} and {shorten(make_printable(comparison.red))}"
+    name = shorten(make_printable(graph.job), 80) or "directly-follows graph"
+    return f"{name}: {shorten(make_printable(graph.filter), 80)}" if graph.filter else name
 
 
 def _legend(
@@ -251,7 +255,7 @@ def _legend(
     comparison: Comparison | None,
 ) -> Iterable[str]:
     opened = f" ({graph.open_cases:,} open)" if graph.open_cases else ""
-    kinds = f"case: {graph.case}; activity: {printable(graph.mapping)}"
+    kinds = f"case: {graph.case}; activity: {make_printable(graph.mapping)}"
     cases = f"{graph.cases:,} case{'s' * (graph.cases != 1)}"
     yield f"{graph.events:,} events in {cases}{opened}; {kinds}"
     yield "Load: share of the time of all calls (bytes). DR: calls at once x data rate of one. Edges: how often."
@@ -278,7 +282,7 @@ def _legend(
 
 def _scale(colour: Colour, highest: float, comparison: Comparison | None) -> tuple[tuple[Paint, str], ...]:
     if comparison is not None and colour == "partition":
-        green, red = (shortened(printable(name)) for name in (comparison.green, comparison.red))
+        green, red = (shorten(make_printable(name)) for name in (comparison.green, comparison.red))
         return ((GREEN, f"only in {green}"), (RED, f"only in {red}"), (PLAIN, "in both"))
     if colour == "none" or highest <= 0:
         return ()

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from ...results.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
-from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text, rate_text
 
 _SHADES: Final = " ▁▂▃▄▅▆▇█"
-_NARROWEST_BAR: Final = 20
-_WIDEST_BAR: Final = 100
-_MOST_CASES: Final = 200
+_MIN_BAR: Final = 20
+_MAX_BAR: Final = 100
+_MAX_CASES: Final = 200
 _WIDE: Final = 120
 _STYLE: Final = {"green": "green", "red": "red", "both": ""}
 
@@ -33,20 +33,20 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
     console = Console(file=stream, highlight=False)
     graph = report.graph
     console.print(
-        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {graph.events:,} events of "
-        f"{counted(graph.cases, 'case')} by {graph.case}, "
-        f"{counted(len(graph.activities), 'activity', 'activities')} by {shown(graph.mapping)}, "
-        f"over {_time(graph.last_s - graph.first_s)}" + (f", where {shown(graph.filter)}" if graph.filter else ""),
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {graph.events:,} events of "
+        f"{count_text(graph.cases, 'case')} by {graph.case}, "
+        f"{count_text(len(graph.activities), 'activity', 'activities')} by {plain_name(graph.mapping)}, "
+        f"over {_time(graph.last_s - graph.first_s)}" + (f", where {plain_name(graph.filter)}" if graph.filter else ""),
         soft_wrap=True,
     )
-    for line in _left_out(report):
+    for line in _omissions(report):
         console.print(line, soft_wrap=True)
     if report.timeline is not None:
         _print_timeline(console, report.timeline, graph)
         return
     if report.comparison is None:
-        _show(console, _activities(graph, top, console.width), len(graph.activities) - top)
-        _show(console, _edges(graph, top), len(graph.edges) - top)
+        _print_part(console, _activities(graph, top, console.width), len(graph.activities) - top)
+        _print_part(console, _edges(graph, top), len(graph.edges) - top)
     else:
         _print_comparison(console, report.comparison, top)
     if report.outlier is not None:
@@ -60,7 +60,7 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
 def outlier_lines(outlier: Outlier) -> Iterator[str]:
     """Yield the text of an outlier test, line by line, as rich markup."""
     for name, distance in zip(outlier.names, outlier.distances, strict=True):
-        yield f"distance {distance:.4f} to {shown(name)}"
+        yield f"distance {distance:.4f} to {plain_name(name)}"
     if outlier.outlier is None:
         yield "too few others to tell whether this run is usual (three are needed)"
         return
@@ -70,7 +70,7 @@ def outlier_lines(outlier: Outlier) -> Iterator[str]:
     yield f"this run is {verdict}: {usual}"
 
 
-def _left_out(report: GraphReport) -> Iterator[str]:
+def _omissions(report: GraphReport) -> Iterator[str]:
     graph = report.graph
     for number, text in (
         (report.filtered_out, "events were filtered out"),
@@ -85,7 +85,7 @@ def _left_out(report: GraphReport) -> Iterator[str]:
 
 def _activities(graph: Graph, top: int, width: int) -> Table:
     wide = width >= _WIDE
-    table = table_of("activities", "load", "time", "moved", "rate", "events", "cases", "at once")
+    table = number_table("activities", "load", "time", "moved", "rate", "events", "cases", "at once")
     if wide:
         table.add_column("median", justify="right")
         table.add_column("95 %", justify="right")
@@ -102,29 +102,29 @@ def _activities(graph: Graph, top: int, width: int) -> Table:
             f"{row.cases:,}",
             f"{row.max_concurrency}" if row.exact else f">= {row.max_concurrency}",
             *durations,
-            shown(row.name),
+            plain_name(row.name),
         )
     return table
 
 
 def _edges(graph: Graph, top: int) -> Table:
-    table = table_of("what follows what", "count", "mean gap")
+    table = number_table("what follows what", "count", "mean gap")
     table.add_column("from", no_wrap=True)
     table.add_column("to", no_wrap=True)
     for row in graph.edges[:top]:
-        table.add_row(f"{row.count:,}", _time(row.mean_gap_s), shown(row.source), shown(row.target))
+        table.add_row(f"{row.count:,}", _time(row.mean_gap_s), plain_name(row.source), plain_name(row.target))
     return table
 
 
 def _print_comparison(console: Console, comparison: Comparison, top: int) -> None:
-    green, red = shown(comparison.green), shown(comparison.red)
+    green, red = plain_name(comparison.green), plain_name(comparison.red)
     console.print(f"[green]green[/green]  {green}\n[red]red[/red]    {red}", soft_wrap=True)
     console.print(
         f"distance {comparison.distance:.4f}  (of what follows what; load {comparison.load_distance:.4f}, "
         f"bytes {comparison.bytes_distance:.4f})",
         soft_wrap=True,
     )
-    nodes = table_of(
+    nodes = number_table(
         "activities, largest difference in load first", "side", "load", "", "time", "", "moved", "", "rate"
     )
     nodes.add_column("activity", no_wrap=True)
@@ -135,10 +135,10 @@ def _print_comparison(console: Console, comparison: Comparison, top: int) -> Non
             *_pair(row.green, row.red, lambda stats: _time(stats.seconds)),
             *_pair(row.green, row.red, lambda stats: "" if stats.rate is None else byte_text(stats.bytes)),
             "" if row.rate_ratio is None else f"x {row.rate_ratio:.3g}",
-            shown(row.name),
+            plain_name(row.name),
         )
-    _show(console, nodes, len(comparison.nodes) - top)
-    edges = table_of("edges, largest difference in share first", "side", "green", "red", "share")
+    _print_part(console, nodes, len(comparison.nodes) - top)
+    edges = number_table("edges, largest difference in share first", "side", "green", "red", "share")
     edges.add_column("from", no_wrap=True)
     edges.add_column("to", no_wrap=True)
     for edge in comparison.edges[:top]:
@@ -147,10 +147,10 @@ def _print_comparison(console: Console, comparison: Comparison, top: int) -> Non
             f"{edge.green:,}",
             f"{edge.red:,}",
             f"{edge.share_difference:+.4f}",
-            shown(edge.source),
-            shown(edge.target),
+            plain_name(edge.source),
+            plain_name(edge.target),
         )
-    _show(console, edges, len(comparison.edges) - top)
+    _print_part(console, edges, len(comparison.edges) - top)
 
 
 def _pair(
@@ -167,15 +167,15 @@ def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
     rows: dict[str, list[tuple[float, float]]] = {}
     for event in timeline.occurrences:
         rows.setdefault(event.case, []).append((event.start_s - graph.first_s, event.end_s - graph.first_s))
-    labels = list(rows)[:_MOST_CASES]
+    labels = list(rows)[:_MAX_CASES]
     widest = min(max((len(label) for label in labels), default=0), max(console.width // 2, 1))
-    width = min(max(console.width - widest - 12, _NARROWEST_BAR), _WIDEST_BAR)
+    width = min(max(console.width - widest - 12, _MIN_BAR), _MAX_BAR)
     length = max(graph.last_s - graph.first_s, 1e-9)
-    console.print(f"\n[italic]{shown(timeline.activity)}[/italic], {_time(length / width)} a column")
+    console.print(f"\n[italic]{plain_name(timeline.activity)}[/italic], {_time(length / width)} a column")
     for label in labels:
         bar = "".join(_SHADES[level] for level in _levels(rows[label], length, width))
         text = label if len(label) <= widest else f"...{label[len(label) - widest + 3 :]}"
-        console.print(f"{shown(text):<{widest}} |{bar}| {len(rows[label]):,}", soft_wrap=True)
+        console.print(f"{plain_name(text):<{widest}} |{bar}| {len(rows[label]):,}", soft_wrap=True)
     if len(rows) > len(labels):
         console.print(f"{len(rows) - len(labels)} more cases")
     if timeline.left_out:
@@ -198,7 +198,7 @@ def _levels(intervals: Sequence[tuple[float, float]], length: float, width: int)
     return levels
 
 
-def _show(console: Console, table: Table, more: int) -> None:
+def _print_part(console: Console, table: Table, more: int) -> None:
     print_table(console, table)
     if more > 0:
         console.print(f"{more} more (--top shows more of them)")

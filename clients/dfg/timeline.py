@@ -14,7 +14,7 @@ from ...events.errors import UnavailableError
 from ...results.dfg import Timeline
 from ..drawing.charts import READ, SOFT, WRITE, time_unit
 from ..text.units import byte_text, duration_text
-from .labels import printable, shortened
+from .labels import make_printable, shorten
 
 try:
     from matplotlib.axes import Axes
@@ -27,10 +27,10 @@ except ImportError as error:
 
 _WIDTH: Final = 11.0
 _DPI: Final = 110
-_MOST_NAMES: Final = 40
-_HIGHEST: Final = 9.0
-_LEAST_SEEN: Final = 1 / 1500  # of the chart's width: a call without duration is still visible
-_MANY: Final = 5_000
+_MAX_NAMES: Final = 40
+_MAX_HEIGHT: Final = 9.0
+_MIN_VISIBLE: Final = 1 / 1500  # of the chart's width: a call without duration is still visible
+_MANY_BARS: Final = 5_000
 _COLUMNS: Final = 1_500
 
 Floats = npt.NDArray[np.float64]
@@ -47,20 +47,20 @@ def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
     begin = min((row.start_s for row in rows), default=0.0)
     start = np.array([row.start_s - begin for row in rows])
     end = np.array([row.end_s - begin for row in rows])
-    cases = {name: at for at, name in enumerate(sorted({row.case for row in rows}, key=_as_people_sort))}
+    cases = {name: at for at, name in enumerate(sorted({row.case for row in rows}, key=_natural_key))}
     place = np.array([cases[row.case] for row in rows], np.int64)
     span = float(end.max(initial=0.0)) or 1e-6
     unit = time_unit(span)
-    height = min(max(0.28 * len(cases), 1.2), _HIGHEST)
+    height = min(max(0.28 * len(cases), 1.2), _MAX_HEIGHT)
     figure = Figure(figsize=(_WIDTH, height + 2.0), layout="constrained", dpi=_DPI)
     figure.suptitle(_title(timeline, len(cases)), x=0.01, ha="left", fontsize="medium", parse_math=False)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, height])
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize="small")
-    _at_once(above, start / unit.factor, end / unit.factor)
+    _draw_concurrency(above, start / unit.factor, end / unit.factor)
     _bars(below, start / unit.factor, end / unit.factor, place, span / unit.factor)
-    _name(below, list(cases))
+    _label_cases(below, list(cases))
     below.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
     below.set_xlabel(
         f"{unit.name} since the first call; every second call of a case has the other colour", fontsize="small"
@@ -72,14 +72,14 @@ def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
     return out.getvalue()
 
 
-def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+def concurrency(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Return the times at which the number of concurrent calls changes, ascending.
 
     It also returns that number from each time on.
 
     A call that ends when another starts does not overlap it; one of no duration does not count.
 
-    >>> [column.tolist() for column in at_once(np.array([0.0, 1.0, 2.0]), np.array([2.0, 3.0, 4.0]))]
+    >>> [column.tolist() for column in concurrency(np.array([0.0, 1.0, 2.0]), np.array([2.0, 3.0, 4.0]))]
     [[0.0, 1.0, 2.0, 3.0, 4.0], [1, 2, 2, 1, 0]]
     """
     times, place = np.unique(np.concatenate([start, end]), return_inverse=True)
@@ -87,8 +87,8 @@ def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
     return times, np.cumsum(steps).astype(np.int64)
 
 
-def highest_in_columns(times: Floats, number: npt.NDArray[np.int64], most: int) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Thin the result of ``at_once`` to columns of equal width. Each column has the highest number in it.
+def max_in_columns(times: Floats, number: npt.NDArray[np.int64], most: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Thin the result of ``concurrency`` to columns of equal width. Each column has the highest number in it.
 
     Returns:
         The edges of at most ``most`` columns, ascending, and one number less; unchanged if there are few.
@@ -103,10 +103,10 @@ def highest_in_columns(times: Floats, number: npt.NDArray[np.int64], most: int) 
     return edges, highest
 
 
-def _at_once(axes: Axes, start: Floats, end: Floats) -> None:
-    times, number = at_once(start, end)
+def _draw_concurrency(axes: Axes, start: Floats, end: Floats) -> None:
+    times, number = concurrency(start, end)
     if len(times) > 1:
-        edges, highest = highest_in_columns(times, number, _COLUMNS)
+        edges, highest = max_in_columns(times, number, _COLUMNS)
         axes.stairs(highest, edges, fill=True, color=WRITE, alpha=0.75)
     axes.set_ylim(0, max(int(number.max(initial=0)), 1) * 1.15)
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
@@ -114,13 +114,13 @@ def _at_once(axes: Axes, start: Floats, end: Floats) -> None:
 
 
 def _bars(axes: Axes, start: Floats, end: Floats, place: npt.NDArray[np.int64], span: float) -> None:
-    shown = np.maximum(end, start + _LEAST_SEEN * span)
+    shown = np.maximum(end, start + _MIN_VISIBLE * span)
     segments = np.stack([np.stack([start, place], 1), np.stack([shown, place], 1)], 1)
     rows = int(place.max(initial=0)) + 1
     width = min(max(250.0 / rows, 1.0), 9.0)
     colours = to_rgba_array([WRITE, READ])[_number_in_case(place) % 2]
     lines = LineCollection(list(segments), colors=colours, linewidths=width, capstyle="butt", alpha=0.85)
-    lines.set_rasterized(len(start) > _MANY)
+    lines.set_rasterized(len(start) > _MANY_BARS)
     axes.add_collection(lines)
     axes.set_ylim(rows - 0.4, -0.6)
 
@@ -133,14 +133,14 @@ def _number_in_case(place: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _as_people_sort(name: str) -> list[tuple[int, str]]:
+def _natural_key(name: str) -> list[tuple[int, str]]:
     return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _name(axes: Axes, cases: list[str]) -> None:
-    step = -(-len(cases) // _MOST_NAMES) or 1
+def _label_cases(axes: Axes, cases: list[str]) -> None:
+    step = -(-len(cases) // _MAX_NAMES) or 1
     places = range(0, len(cases), step)
-    names = [shortened(printable(cases[at]), 28).replace("$", r"\$") for at in places]
+    names = [shorten(make_printable(cases[at]), 28).replace("$", r"\$") for at in places]
     axes.set_yticks(list(places), names)
     if step > 1:
         axes.set_ylabel(f"every {step}th case is named", fontsize="small", color=SOFT)
@@ -150,7 +150,7 @@ def _title(timeline: Timeline, cases: int) -> str:
     rows = timeline.occurrences
     moved = sum(row.bytes or 0 for row in rows)
     took = sum(row.end_s - row.start_s for row in rows)
-    name = shortened(printable(timeline.activity), 60)
+    name = shorten(make_printable(timeline.activity), 60)
     amount = f", {byte_text(moved)}" if any(row.bytes is not None for row in rows) else ""
     text = f"{name}: {len(rows):,} calls in {cases:,} case{'s' * (cases != 1)}, {duration_text(took)} in all{amount}"
     return text + (f"; {timeline.left_out:,} later ones are left out" if timeline.left_out else "")

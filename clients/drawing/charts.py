@@ -12,7 +12,7 @@ PHASE: Final = "#7a3e9d"
 WAVE: Final = "#1b2733"
 SOFT: Final = "#8a97a5"
 MISS: Final = "#c0392b"
-BESIDE: Final = ("#2e8b57", "#b8860b", "#c2185b")
+FURTHER_PERIODS: Final = ("#2e8b57", "#b8860b", "#c2185b")
 """Colours of further periods, in order; there are at most as many."""
 
 _TIME_UNITS: Final = (

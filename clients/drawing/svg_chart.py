@@ -9,21 +9,21 @@ from typing import Final
 
 _WIDTH: Final = 1000.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 76.0, 30.0, 46.0
-_MOST_TICKS: Final = 8
+_MAX_TICKS: Final = 8
 _LETTER: Final = 7.2
 """Approximate width of a letter of the legend."""
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
-_LEAST_STEP: Final = 1e-300
+_MIN_STEP: Final = 1e-300
 """Far above the limit of float precision."""
 
 
-def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
+def round_ticks(low: float, high: float, most: int = _MAX_TICKS) -> list[float]:
     """Return at most ``most`` round numbers from ``low`` to ``high``, evenly spaced.
 
     >>> round_ticks(0, 1.3), round_ticks(0, 7)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
     """
-    if not (math.isfinite(low) and math.isfinite(high) and (high - low) / most >= _LEAST_STEP):
+    if not (math.isfinite(low) and math.isfinite(high) and (high - low) / most >= _MIN_STEP):
         return [low] if math.isfinite(low) else []
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(
@@ -45,7 +45,7 @@ class Chart:
 
     def __init__(self, height: float, x: tuple[float, float], y: tuple[float, float]) -> None:
         self._height = height
-        self._x, self._y = _wide(x), _wide(y)
+        self._x, self._y = _widened(x), _widened(y)
         self._drawn: list[str] = []
         self._axes: list[str] = []
         self._legend_at = _LEFT
@@ -170,7 +170,7 @@ class Chart:
         return self._height - _BOTTOM - (value - low) / (high - low) * (self._height - _BOTTOM - _TOP)
 
 
-def _wide(limits: tuple[float, float]) -> tuple[float, float]:
+def _widened(limits: tuple[float, float]) -> tuple[float, float]:
     low, high = limits
     return (low, high) if high > low else (low, low + 1.0)
 

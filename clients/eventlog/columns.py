@@ -27,12 +27,12 @@ def pieces(log: EventLog) -> Iterator[tuple[LogCase, npt.NDArray[np.intp]]]:
             yield case, rows[begin : begin + PIECE]
 
 
-def stamps(start: npt.NDArray[Any]) -> list[str]:
+def iso_times(start: npt.NDArray[Any]) -> list[str]:
     """Return times as ISO 8601 text with nanoseconds."""
-    texts: list[str] = np.datetime_as_string(start.astype("datetime64[ns]"), unit="ns").tolist()
-    return [f"{text}+00:00" for text in texts]
+    stamps: list[str] = np.datetime_as_string(start.astype("datetime64[ns]"), unit="ns").tolist()
+    return [f"{text}+00:00" for text in stamps]
 
 
-def texts(numbers: npt.NDArray[Any], table: Sequence[str]) -> list[str]:
+def lookup_texts(numbers: npt.NDArray[Any], table: Sequence[str]) -> list[str]:
     """Return the text of each number."""
     return [table[number] for number in numbers.tolist()]

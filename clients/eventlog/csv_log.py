@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from .columns import COLUMNS, pieces, stamps, texts
+from .columns import COLUMNS, iso_times, lookup_texts, pieces
 from .log import EventLog
 
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
@@ -30,17 +30,17 @@ def write_csv(target: Path, log: EventLog) -> None:
             writer.writerows(
                 zip(
                     same(name),
-                    texts(case.activity[rows], activities),
-                    stamps(case.start[rows]),
+                    lookup_texts(case.activity[rows], activities),
+                    iso_times(case.start[rows]),
                     same(command),
                     same(host),
                     case.ranks[rows].tolist(),
                     case.pid[rows].tolist(),
                     case.tid[rows].tolist(),
-                    texts(case.call[rows], calls),
+                    lookup_texts(case.call[rows], calls),
                     case.start[rows].tolist(),
                     case.duration[rows].tolist(),
-                    texts(case.file[rows], files),
+                    lookup_texts(case.file[rows], files),
                     case.size[rows].tolist(),
                     same("unix" if case.clock else "unknown"),
                     case.depth[rows].tolist(),

@@ -54,7 +54,7 @@ def hdf5_log(target: Path) -> Iterator[h5py.File]:
         OSError: it cannot be made or written on.
     """
     with target.open("w+b", buffering=0) as file:
-        told = _ErrorsToldLater(file)
+        told = _DeferredErrorFile(file)
         try:
             with h5py.File(told, "w", libver="v110", rdcc_nbytes=_CACHE_BYTES) as out:
                 out.attrs["format"], out.attrs["version"] = FORMAT, VERSION
@@ -63,7 +63,7 @@ def hdf5_log(target: Path) -> Iterator[h5py.File]:
             told.check()
 
 
-class _ErrorsToldLater(io.RawIOBase):
+class _DeferredErrorFile(io.RawIOBase):
     """A file for HDF5 that hides write errors from it. It raises them on close, because a full disk can crash HDF5."""
 
     def __init__(self, file: io.RawIOBase) -> None:
@@ -123,7 +123,7 @@ class CaseWriter:
             group.attrs[name] = fact
         self._group, self._length = group, 0
         self._types = {name: np.dtype(np.int64) for name in columns} | {"call": calls, "fp": files}
-        self._made: dict[str, h5py.Dataset] = {}
+        self._datasets: dict[str, h5py.Dataset] = {}
 
     def append(self, piece: LogCase, calls: npt.NDArray[np.bytes_], files: npt.NDArray[np.bytes_]) -> None:
         """Append events; ``calls`` and ``files`` are the texts of their numbers."""
@@ -167,13 +167,13 @@ class CaseWriter:
             self._group[name].attrs["units"] = "ns"
 
     def _dataset(self, name: str, events: int) -> h5py.Dataset:
-        if name not in self._made:
+        if name not in self._datasets:
             kind = self._types[name]
-            self._made[name] = self._group.create_dataset(
+            self._datasets[name] = self._group.create_dataset(
                 name, (0,), kind, maxshape=(None,), chunks=(max(1, min(events, _PIECE)),), compression=1,
                 shuffle=kind.kind == "i",
             )  # fmt: skip
-        return self._made[name]
+        return self._datasets[name]
 
 
 def text_column(texts: Sequence[str]) -> npt.NDArray[np.bytes_]:

@@ -34,7 +34,7 @@ def write_parquet(target: Path, log: EventLog) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    tables = {name: pa.array(_clean(texts), pa.string()) for name, texts in _texts(log).items()}
+    tables = {name: pa.array(_encodable(texts), pa.string()) for name, texts in _texts(log).items()}
     with pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
         for case, rows in pieces(log):
             writer.write_table(pa.table(_columns(case, rows, tables), SCHEMA))
@@ -46,7 +46,7 @@ def _texts(log: EventLog) -> dict[str, list[str]]:
 
 def _columns(case: LogCase, rows: npt.NDArray[np.intp], tables: dict[str, Any]) -> dict[str, Any]:
     def constant(text: str) -> Any:
-        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array(_clean([text])))
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array(_encodable([text])))
 
     def named(numbers: npt.NDArray[Any], name: str) -> Any:
         return pa.DictionaryArray.from_arrays(pa.array(numbers[rows].astype(np.int32)), tables[name])
@@ -71,6 +71,6 @@ def _columns(case: LogCase, rows: npt.NDArray[np.intp], tables: dict[str, Any]) 
     }
 
 
-def _clean(texts: list[str]) -> list[str]:
+def _encodable(texts: list[str]) -> list[str]:
     """Return texts that can be encoded as UTF-8."""
     return [text.encode(errors="backslashreplace").decode() for text in texts]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
-from .columns import pieces, stamps
+from .columns import iso_times, pieces
 from .log import EventLog, LogCase
 
 FORMAT: Final = "iotide event log"
@@ -32,7 +32,7 @@ def write_xes(target: Path, log: EventLog) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    calls, files = ([_quoted(_escaped(text)) for text in table] for table in (log.calls, log.files))
+    calls, files = ([_quoted(_escape(text)) for text in table] for table in (log.calls, log.files))
     activities = [_quoted(text) for text in log.activities]
     with target.open("w", encoding="utf-8") as out:
         out.write(_HEAD)
@@ -43,7 +43,7 @@ def write_xes(target: Path, log: EventLog) -> None:
                 current = case
             columns = (case.activity, case.call, case.file, case.pid, case.tid, case.ranks, case.start, case.duration,
                        case.size, case.depth)  # fmt: skip
-            numbers = zip(stamps(case.start[rows]), *(column[rows].tolist() for column in columns), strict=True)
+            numbers = zip(iso_times(case.start[rows]), *(column[rows].tolist() for column in columns), strict=True)
             out.writelines(
                 f'    <event><string key="concept:name" value={activities[activity]}/>'
                 f'<date key="time:timestamp" value="{stamp[:26]}{stamp[29:]}"/>'
@@ -68,7 +68,7 @@ def _trace(case: LogCase) -> str:
     return "".join(["  <trace>\n", *lines, f'    <int key="rid" value="{case.rank}"/>\n'])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     text = text.encode(errors="backslashreplace").decode()
     return _ESCAPED.sub(lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", text)
 

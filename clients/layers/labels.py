@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ...results.layers import Fate, FileLayers, Layers, Mount
-from ..text.tables import counted
+from ..text.tables import count_text
 
 _FATES: Final[dict[Fate, str]] = {
     "absorbed": "no data moved directly below",
@@ -19,7 +19,7 @@ _NESTING: Final = {
     "time": "which call was made in which is told by thread and time",
     "flat": "no call is known to be made in another",
 }
-_MOST_ASIDE: Final = 5
+_MAX_EXCLUDED: Final = 5
 _LOSSES: Final = {
     "processes": "processes are summed up as other",
     "files": "calls are on files beyond the bound, summed up as one",
@@ -47,10 +47,10 @@ def nesting_text(layers: Layers) -> str:
     return _NESTING[layers.nesting] + handles
 
 
-def notes(layers: Layers) -> Iterator[str]:
+def note_lines(layers: Layers) -> Iterator[str]:
     """Yield notes that are needed to interpret the report, one per line."""
     if layers.summaries:
-        yield f"{counted(layers.summaries, 'of these is', 'of these are')} sums of many calls, which lie in no other"
+        yield f"{count_text(layers.summaries, 'of these is', 'of these are')} sums of many calls, which lie in no other"
     if layers.waiting:
         yield f"{layers.waiting:,} calls were made in ones that have not ended: they count as the program's yet"
     yield from loss_lines(layers.losses)
@@ -63,10 +63,10 @@ def scope_text(mount: Mount) -> str:
     return "one node" if mount.hosts == 1 else f"each of {mount.hosts:,} nodes" if mount.hosts else "each node"
 
 
-def foremost(files: Sequence[FileLayers], most: int) -> list[FileLayers]:
+def most_important(files: Sequence[FileLayers], most: int) -> list[FileLayers]:
     """Return the first files; only a few of those without program data."""
     data = [row for row in files if row.group == "data"][:most]
-    return data + [row for row in files if row.group != "data"][: min(_MOST_ASIDE, most - len(data))]
+    return data + [row for row in files if row.group != "data"][: min(_MAX_EXCLUDED, most - len(data))]
 
 
 def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:

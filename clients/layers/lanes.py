@@ -12,7 +12,7 @@ from ..text.units import byte_text
 
 WIDTH: Final = 4000
 """Width of a lane in units; bars closer than one unit are merged."""
-_LEAST: Final = 6.0
+_MIN_WIDTH: Final = 6.0
 _TICKS: Final = 6
 _STEPS: Final = (1, 2, 5)
 COLOURS: Final[dict[Operation, str]] = {
@@ -42,7 +42,7 @@ class Bar:
     @property
     def width(self) -> float:
         """Visible width."""
-        return max(_LEAST, self.right - self.left)
+        return max(_MIN_WIDTH, self.right - self.left)
 
     @property
     def text(self) -> str:
@@ -61,10 +61,10 @@ class Tick:
     text: str
 
 
-def lanes_of(layers: Layers, nodes: Sequence[int]) -> dict[int, list[Bar]]:
+def layer_lanes(layers: Layers, nodes: Sequence[int]) -> dict[int, list[Bar]]:
     """Return the bars of the given nodes, in drawing order."""
     lanes: dict[int, list[Bar]] = {node: [] for node in nodes}
-    start_s, span = axis_of(layers)
+    start_s, span = time_axis(layers)
     marks: dict[tuple[int, Operation], list[Mark]] = {}
     for mark in layers.marks:
         if mark.node in lanes:
@@ -75,14 +75,14 @@ def lanes_of(layers: Layers, nodes: Sequence[int]) -> dict[int, list[Bar]]:
     return lanes
 
 
-def axis_of(layers: Layers) -> tuple[float, float]:
+def time_axis(layers: Layers) -> tuple[float, float]:
     """Return start and length of the axis, s."""
     firsts, lasts = [mark.start_s for mark in layers.marks], [mark.end_s for mark in layers.marks]
     start_s = min(firsts, default=layers.first_s)
     return start_s, max(max(lasts, default=layers.last_s) - start_s, 1e-9)
 
 
-def ticks_of(span_s: float) -> list[Tick]:
+def axis_ticks(span_s: float) -> list[Tick]:
     """Return round ticks on an axis that begins at 0."""
     step = next(
         size for power in range(-9, 12) for factor in _STEPS if (size := factor * 10.0**power) * _TICKS >= span_s

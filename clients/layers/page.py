@@ -12,15 +12,15 @@ import jinja2
 from ...results.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from ..pages.templating import page_template
 from ..text.layer_words import caller_name, layer_name, time_text
-from .labels import fate_text, foremost, nesting_text, notes, scope_text
-from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
+from .labels import fate_text, most_important, nesting_text, note_lines, scope_text
+from .lanes import COLOURS, WIDTH, Bar, axis_ticks, layer_lanes, time_axis
 
-MOST_NODES: Final = 80
-MOST_FILES: Final = 40
-_MOST_COLLECTIVES: Final = 8
-_MOST_RANKS: Final = 24
-_MOST_MACHINES: Final = 24
-_LAYERS: Final = {
+MAX_NODES: Final = 80
+MAX_FILES: Final = 40
+_MAX_COLLECTIVES: Final = 8
+_MAX_RANKS: Final = 24
+_MAX_MACHINES: Final = 24
+_LAYER_ROWS: Final = {
     "NETCDF": "#7a4fa3", "PNETCDF": "#9b6bc2", "HDF5": "#b04a6f", "MPIIO": "#0b6e99", "STDIO": "#5f8a3a",
     "POSIX": "#3c4a57", "KERNEL": "#777f87", "OTHER": "#a08c5b",
 }  # fmt: skip
@@ -71,32 +71,32 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None, lost: Seque
         lost: sentences on losses in transit.
     """
     layers = report.layers
-    start_s, span_s = axis_of(layers)
+    start_s, span_s = time_axis(layers)
     rows = _rows(layers)
     sizes = _sizes(layers.sizes)
-    files = foremost(layers.files, MOST_FILES)
+    files = most_important(layers.files, MAX_FILES)
     several = [row for row in layers.collectives if row.processes > 1]
     return _template().render(
         report=report,
         lost=lost,
         layers=layers,
         nesting=nesting_text(layers),
-        notes=list(notes(layers)),
+        notes=list(note_lines(layers)),
         colours=COLOURS,
-        layer_colours=_LAYERS,
+        layer_colours=_LAYER_ROWS,
         width=WIDTH,
         rows=rows,
         rows_left_out=len(layers.handles) - len(rows) + layers.handles_left_out,
-        ticks=ticks_of(span_s),
+        ticks=axis_ticks(span_s),
         start_s=start_s,
         span_s=span_s,
         names=[row.layer for row in layers.layers],
-        machines=layers.host_layers[:_MOST_MACHINES] if len({row.host for row in layers.host_layers}) > 1 else [],
-        machines_left_out=len(layers.host_layers) - _MOST_MACHINES + layers.host_layers_left_out,
+        machines=layers.host_layers[:_MAX_MACHINES] if len({row.host for row in layers.host_layers}) > 1 else [],
+        machines_left_out=len(layers.host_layers) - _MAX_MACHINES + layers.host_layers_left_out,
         files=[(row, _cells(row)) for row in files],
         files_left_out=len(layers.files) - len(files) + layers.files_left_out,
-        collectives=sorted(several, key=lambda row: (not row.bytes, -row.seconds))[:_MOST_COLLECTIVES],
-        most_ranks=_MOST_RANKS,
+        collectives=sorted(several, key=lambda row: (not row.bytes, -row.seconds))[:_MAX_COLLECTIVES],
+        most_ranks=_MAX_RANKS,
         longest={row.call + row.file: _longest(row) for row in layers.collectives},
         sizes=sizes,
         size_names=_size_names(layers.sizes),
@@ -113,9 +113,9 @@ def _template() -> jinja2.Template:
 
 def _rows(layers: Layers) -> list[Row]:
     """Return the first handles with their lanes, parents before children."""
-    kept = layers.handles[:MOST_NODES]
+    kept = layers.handles[:MAX_NODES]
     nodes = {row.node: row for row in kept}
-    lanes = lanes_of(layers, [row.node for row in kept])
+    lanes = layer_lanes(layers, [row.node for row in kept])
     parents = {row.parent for row in kept}
     made = []
     for row in kept:
@@ -180,5 +180,5 @@ def _sizes(sizes: Sequence[SizeRow]) -> list[SizeLine]:
         most = max(counts.values())
         there = [counts.get(power, 0) for power in powers]
         made.append(SizeLine(caller, layer, way, sum(there), [count / most for count in there], there))
-    order = {name: at for at, name in enumerate(_LAYERS)}
+    order = {name: at for at, name in enumerate(_LAYER_ROWS)}
     return sorted(made, key=lambda line: (order.get(line.layer, 9), line.way, line.caller))

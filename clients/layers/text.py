@@ -10,9 +10,9 @@ from rich.table import Table
 
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
 from ..text.layer_words import caller_name, layer_name, time_text
-from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text
-from .labels import fate_text, foremost, nesting_text, notes, scope_text
+from .labels import fate_text, most_important, nesting_text, note_lines, scope_text
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
@@ -27,8 +27,8 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     layers = report.layers
     what = "event" if layers.summaries else "call"
     console.print(
-        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {counted(layers.events, what)} of "
-        f"{counted(layers.processes, 'process', 'processes')} over {time_text(layers.last_s - layers.first_s)}; "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {count_text(layers.events, what)} of "
+        f"{count_text(layers.processes, 'process', 'processes')} over {time_text(layers.last_s - layers.first_s)}; "
         f"{nesting_text(layers)}",
         soft_wrap=True,
     )
@@ -39,11 +39,11 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     if layers.findings:
         console.print()
         for finding in layers.findings[:top]:
-            console.print(f"[bold]-[/bold] {shown(finding.text)}", soft_wrap=True)
+            console.print(f"[bold]-[/bold] {plain_name(finding.text)}", soft_wrap=True)
         _more(console, len(layers.findings) - top, "findings")
     _show(console, _layers(layers), 0, "")
     if layers.accounts:
-        _show(console, _accounts(layers.accounts), 0, "")
+        _show(console, _print_time(layers.accounts), 0, "")
         _show(console, _fates(layers), 0, "")
     _show(console, _steps(layers, top), len(layers.steps) - top, "steps")
     if layers.collectives:
@@ -53,7 +53,7 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     if layers.own_files:
         _show(console, _own_files(layers), 0, "")
     _show(console, _handles(layers.handles, top), len(layers.handles) - top + layers.handles_left_out, "handles")
-    told = foremost(layers.files, top)
+    told = most_important(layers.files, top)
     _show(console, _files(told), len(layers.files) - len(told) + layers.files_left_out, "files")
     _show(console, _mounts(layers, top), len(layers.mounts) - top, "file systems")
     if report.problems_total:
@@ -63,11 +63,11 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
 def _left_out(report: LayersReport) -> Iterator[str]:
     if report.filtered_out:
         yield f"{report.filtered_out:,} events were filtered out"
-    yield from notes(report.layers)
+    yield from note_lines(report.layers)
 
 
 def _layers(layers: Layers) -> Table:
-    table = table_of(
+    table = number_table(
         "layers", "own time", "share", "on data", "on pipes ...", "on system", "with below", "data calls",
         "other calls", "read", "written", "procs",
     )  # fmt: skip
@@ -95,8 +95,8 @@ def _layers(layers: Layers) -> Table:
     return table
 
 
-def _accounts(accounts: Sequence[Account]) -> Table:
-    table = table_of("bytes through layers", "in", "calls", "out", "calls", "out by others", "calls", "ratio")
+def _print_time(accounts: Sequence[Account]) -> Table:
+    table = number_table("bytes through layers", "in", "calls", "out", "calls", "out by others", "calls", "ratio")
     table.add_column("layer")
     for row in accounts:
         out = row.below_bytes + row.other_bytes
@@ -114,7 +114,7 @@ def _accounts(accounts: Sequence[Account]) -> Table:
 
 
 def _fates(layers: Layers) -> Table:
-    table = table_of("requests one layer down", "calls", "asked", "calls below", "moved below", "time")
+    table = number_table("requests one layer down", "calls", "asked", "calls below", "moved below", "time")
     table.add_column("what became of them")
     for row in layers.fates:
         table.add_row(
@@ -129,7 +129,7 @@ def _fates(layers: Layers) -> Table:
 
 
 def _steps(layers: Layers, top: int) -> Table:
-    table = table_of("who calls whom", "time", "calls", "moved")
+    table = number_table("who calls whom", "time", "calls", "moved")
     table.add_column("caller")
     table.add_column("calls")
     for row in layers.steps[:top]:
@@ -144,7 +144,7 @@ def _steps(layers: Layers, top: int) -> Table:
 
 
 def _collectives(layers: Layers, top: int) -> Table:
-    table = table_of(
+    table = number_table(
         "collective calls", "time", "moving", "till all came", "others wait", "movers", "of", "bytes", "calls"
     )
     table.add_column("call", no_wrap=True)
@@ -158,13 +158,13 @@ def _collectives(layers: Layers, top: int) -> Table:
             f"{row.processes:,}",
             byte_text(row.moved_bytes),
             f"{row.calls:,}",
-            shown(f"{row.call} {row.file}"),
+            plain_name(f"{row.call} {row.file}"),
         )
     return table
 
 
 def _hosts(layers: Layers, top: int) -> Table:
-    table = table_of("machines", "own time", "on data", "calls", "read", "written", "procs")
+    table = number_table("machines", "own time", "on data", "calls", "read", "written", "procs")
     table.add_column("layer")
     table.add_column("machine", no_wrap=True)
     for row in layers.host_layers[:top]:
@@ -176,25 +176,25 @@ def _hosts(layers: Layers, top: int) -> Table:
             byte_text(row.bytes_written),
             f"{row.processes:,}",
             layer_name(row.layer),
-            shown(row.host),
+            plain_name(row.host),
         )
     return table
 
 
 def _own_files(layers: Layers) -> Table:
-    table = table_of("files of a layer's own", "time", "calls", "files")
+    table = number_table("files of a layer's own", "time", "calls", "files")
     table.add_column("layer")
     table.add_column("such as", no_wrap=True)
     for row in layers.own_files:
         who = f"{layer_name(row.layer)} in {layer_name(row.below)}"
         table.add_row(
-            time_text(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, shown(", ".join(row.examples[:2]))
+            time_text(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, plain_name(", ".join(row.examples[:2]))
         )
     return table
 
 
 def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
-    table = table_of("handles", "time", "own time", "reads", "writes", "read", "written", "opens", "procs")
+    table = number_table("handles", "time", "own time", "reads", "writes", "read", "written", "opens", "procs")
     table.add_column("handle", no_wrap=True)
     for row in nodes[:top]:
         table.add_row(
@@ -206,19 +206,19 @@ def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
             byte_text(row.bytes_written),
             f"{row.opens:,}",
             f"{row.processes:,}",
-            f"{'  ' * row.depth}[bold]{layer_name(row.layer)}[/bold] {shown(row.call or '')}"
-            f"{' ' if row.call else ''}{shown(row.file or '(no file)')}",
+            f"{'  ' * row.depth}[bold]{layer_name(row.layer)}[/bold] {plain_name(row.call or '')}"
+            f"{' ' if row.call else ''}{plain_name(row.file or '(no file)')}",
         )
     return table
 
 
 def _files(files: Sequence[FileLayers]) -> Table:
-    table = table_of("files on their way down", "own time", "reads", "writes", "read", "written", "opens")
+    table = number_table("files on their way down", "own time", "reads", "writes", "read", "written", "opens")
     table.add_column("layer")
     table.add_column("for")
     table.add_column("file", no_wrap=True)
     for row in files:
-        path = f"{shown(row.path)}{f' on {shown(row.host)}' if row.host else ''}"
+        path = f"{plain_name(row.path)}{f' on {plain_name(row.host)}' if row.host else ''}"
         for access in row.accesses:
             table.add_row(
                 time_text(access.exclusive_seconds),
@@ -237,7 +237,7 @@ def _files(files: Sequence[FileLayers]) -> Table:
 
 
 def _mounts(layers: Layers, top: int) -> Table:
-    table = table_of("file systems", "read", "written", "time", "calls", "files")
+    table = number_table("file systems", "read", "written", "time", "calls", "files")
     table.add_column("of")
     table.add_column("mounted on", no_wrap=True)
     for row in layers.mounts[:top]:
@@ -248,7 +248,7 @@ def _mounts(layers: Layers, top: int) -> Table:
             f"{row.calls:,}",
             f"{row.files:,}",
             scope_text(row),
-            shown(f"{row.mount_point} ({row.filesystem})") if row.mount_point else "(not known)",
+            plain_name(f"{row.mount_point} ({row.filesystem})") if row.mount_point else "(not known)",
         )
     return table
 

@@ -18,7 +18,7 @@ from .event_functions import EventFunctions
 _EVENT_CHUNK: Final = 256 * 1024
 """Buffer of a location, bytes: the minimum that OTF2 allows."""
 _DEFINITION_CHUNK: Final = 4 * 1024 * 1024
-_FEW_BYTES: Final = 2 * _DEFINITION_CHUNK
+_MIN_BYTES: Final = 2 * _DEFINITION_CHUNK
 
 
 class Otf2Archive:
@@ -41,7 +41,7 @@ class Otf2Archive:
     def __enter__(self) -> Otf2Archive:
         library = self.library
         self.events = EventFunctions(library)
-        with self._told():
+        with self._reraise_as_os_error():
             self.handle = library.Archive_Open(
                 str(self._folder), self._name, library.FILEMODE_WRITE, _EVENT_CHUNK, _DEFINITION_CHUNK,
                 library.SUBSTRATE_POSIX, library.COMPRESSION_NONE,
@@ -59,7 +59,7 @@ class Otf2Archive:
         library = self.library
         try:
             if error is None:
-                with self._told():
+                with self._reraise_as_os_error():
                     library.Archive_CloseEvtFiles(self.handle)
                     library.Archive_CloseDefFiles(self.handle)
                     library.Archive_Close(self.handle)
@@ -74,7 +74,7 @@ class Otf2Archive:
 
     def describe(self, job: dict[str, str]) -> None:
         """Write creator and description of the trace."""
-        with self._told():
+        with self._reraise_as_os_error():
             self.library.Archive_SetCreator(self.handle, "iotide")
             self.library.Archive_SetDescription(self.handle, job.get("job", ""))
 
@@ -97,7 +97,7 @@ class Otf2Archive:
         check_written(self.library, self._folder / f"{self._name}.otf2", counts)
 
     @contextlib.contextmanager
-    def _told(self) -> Any:
+    def _reraise_as_os_error(self) -> Any:
         try:
             yield
         except (OSError, self.library.Error) as error:
@@ -105,7 +105,7 @@ class Otf2Archive:
 
     def _as_os_error(self, error: BaseException) -> OSError:
         """Return an OSError; OTF2 reports the failed step, but seldom the reason."""
-        if shutil.disk_usage(self._folder).free < _FEW_BYTES:
+        if shutil.disk_usage(self._folder).free < _MIN_BYTES:
             return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if isinstance(error, OSError) and error.errno:
             return error

@@ -55,7 +55,7 @@ class Opened(NamedTuple):
     known: bool = False
 
 
-class Sought(NamedTuple):
+class SeekArguments(NamedTuple):
     """Arguments of a seek."""
 
     by: int | None
@@ -63,12 +63,12 @@ class Sought(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def opened_as(signature: str) -> Opened:
+def open_mode(signature: str) -> Opened:
     """Return the open mode of a handle from the signature of the call.
 
-    >>> opened_as("open(flags=O_WRONLY|O_CREAT|O_APPEND, mode=0644) = 3")
+    >>> open_mode("open(flags=O_WRONLY|O_CREAT|O_APPEND, mode=0644) = 3")
     Opened(access=1, creation=1, status=2, known=True)
-    >>> opened_as("H5Dopen2(loc_id=#3, name=rows)").known
+    >>> open_mode("H5Dopen2(loc_id=#3, name=rows)").known
     False
     """
     words = _flag_words.findall(signature)
@@ -91,34 +91,34 @@ def opened_as(signature: str) -> Opened:
     return Opened()
 
 
-def pre_created_as(flags: int) -> Opened:
+def inherited_mode(flags: int) -> Opened:
     """Return the open mode of an inherited descriptor from its flags of open(2)."""
-    return Opened(min(flags & 3, READ_WRITE), 0, _status_of(flags), True)
+    return Opened(min(flags & 3, READ_WRITE), 0, _otf2_status(flags), True)
 
 
 @lru_cache(maxsize=4096)
-def sought(signature: str) -> Sought:
+def seek_arguments(signature: str) -> SeekArguments:
     """Return offset and origin of a seek; None if the signature lacks them.
 
-    >>> sought("lseek(fd=3, by=-16, whence=SEEK_END)")
-    Sought(by=-16, whence=2)
+    >>> seek_arguments("lseek(fd=3, by=-16, whence=SEEK_END)")
+    SeekArguments(by=-16, whence=2)
     """
     by, whence = _seek_by.search(signature), _whence.search(signature)
-    return Sought(int(by[1]) if by else None, _SEEKS.get(whence[1]) if whence else None)
+    return SeekArguments(int(by[1]) if by else None, _SEEKS.get(whence[1]) if whence else None)
 
 
 @lru_cache(maxsize=4096)
-def status_set(signature: str) -> int | None:
+def status_flags(signature: str) -> int | None:
     """Return the status flags that a call sets on a handle. Return None if it sets none that OTF2 knows.
 
-    >>> status_set("fcntl(fd=7, command=F_SETFD, argument=0x1) = 0")
+    >>> status_flags("fcntl(fd=7, command=F_SETFD, argument=0x1) = 0")
     1
     """
     found = _set_flags.search(signature)
     if found is None:
         return None
     number = int(found[2], 0)
-    return (number & _CLOSE_ON_EXEC) if found[1] == "FD" else _status_of(number)
+    return (number & _CLOSE_ON_EXEC) if found[1] == "FD" else _otf2_status(number)
 
 
 @lru_cache(maxsize=4096)
@@ -138,7 +138,7 @@ def operation_of(signature: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _status_of(flags: int) -> int:
+def _otf2_status(flags: int) -> int:
     made = 0
     for bits, flag in _LINUX_STATUS.items():
         if flags & bits == bits and not (flag == 32 and made & 16):

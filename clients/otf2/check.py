@@ -24,7 +24,7 @@ def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
     """
     for file in [anchor.with_suffix(".def"), *anchor.with_suffix("").iterdir()]:
         # Checked first: a reader may find missing parts in memory that its writer has left.
-        if not _ends_well(file):
+        if not _has_end_record(file):
             raise OSError(errno.EIO, f"the end of {file.name} is missing in what was written")
     try:
         reader = library.Reader_Open(str(anchor))
@@ -38,7 +38,7 @@ def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
         library.Reader_Close(reader)
 
 
-def _ends_well(file: Path) -> bool:
+def _has_end_record(file: Path) -> bool:
     with file.open("rb") as opened:
         opened.seek(max(file.stat().st_size - len(_END), 0))
         return opened.read() == _END

@@ -154,7 +154,7 @@ class TraceDefinitions:
             self._states.append((number, state))
         return number
 
-    def member(self, group: int, rank: int) -> None:
+    def add_member(self, group: int, rank: int) -> None:
         """Add a rank to those that made a handle together."""
         self._members.setdefault(group, set()).add(rank)
 

@@ -7,10 +7,10 @@ from collections import Counter
 from ...archive.file.stream_directory import ArchivedStream
 from ...events import FileInfo, Layer
 from ...events.otf2_library import NONE_32
-from .calls import Opened, group_of, opened_as, pre_created_as
+from .calls import Opened, group_of, inherited_mode, open_mode
 from .definitions import TraceDefinitions
 
-_NOTHING = FileInfo("")
+_NO_FILE = FileInfo("")
 _UNKNOWN = Opened()
 
 
@@ -35,23 +35,23 @@ class Handles:
 
     def file(self, number: int) -> int:
         """Return the trace's number of a file; NONE_32 for a call without one."""
-        info = self._stream.files.get(number, _NOTHING)
+        info = self._stream.files.get(number, _NO_FILE)
         return self._definitions.file(info, self._stream.info.host) if info.path else NONE_32
 
-    def created(self, handle: int, file: int, layer: Layer, parent: int, signature: str, rank: int) -> int:
+    def create(self, handle: int, file: int, layer: Layer, parent: int, signature: str, rank: int) -> int:
         """Return the number of a handle that a call makes."""
         group = group_of(signature)
         if group and rank >= 0:
-            self._definitions.member(group, rank)
-        upper = self.upper(parent)
+            self._definitions.add_member(group, rank)
+        upper = self.enclosing(parent)
         self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper, group=group)
         self.parents[made] = upper
         self.files[handle] = file
-        if not opened_as(signature).known:
+        if not open_mode(signature).known:
             self._lost["access modes of handles (the calls that make them do not tell; given as read and write)"] += 1
         return made
 
-    def duplicated(self, handle: int, of: int, file: int, layer: Layer) -> tuple[int, int]:
+    def duplicate(self, handle: int, of: int, file: int, layer: Layer) -> tuple[int, int]:
         """Return the numbers of a handle and of its duplicate, which has the same parent."""
         old = self.of(of, file, layer)
         upper = self.parents.get(old, NONE_32)
@@ -68,7 +68,7 @@ class Handles:
         """
         if handle:
             known = self.numbers.get(handle)
-            return self._inherited(handle, file, layer) if known is None else known
+            return self._assume_inherited(handle, file, layer) if known is None else known
         key = file, int(layer)
         assumed = self._assumed.get(key)
         if assumed is None:
@@ -76,14 +76,14 @@ class Handles:
             self._assumed[key] = assumed
         return assumed
 
-    def upper(self, parent: int) -> int:
+    def enclosing(self, parent: int) -> int:
         """Return the number of the handle of an enclosing call; NONE_32 without one."""
         if not parent:
             return NONE_32
         known = self.numbers.get(parent)
-        return self._inherited(parent, 0, Layer.OTHER) if known is None else known
+        return self._assume_inherited(parent, 0, Layer.OTHER) if known is None else known
 
-    def _inherited(self, handle: int, file: int, layer: Layer, depth: int = 0) -> int:
+    def _assume_inherited(self, handle: int, file: int, layer: Layer, depth: int = 0) -> int:
         info = self._stream.handles.get(handle)
         if info is None:
             number = self._definitions.handle(self.file(file), layer, NONE_32, state=_UNKNOWN)
@@ -91,9 +91,9 @@ class Handles:
             upper = NONE_32
             if info.parent and depth < 8:
                 known = self.numbers.get(info.parent)
-                upper = self._inherited(info.parent, 0, Layer.OTHER, depth + 1) if known is None else known
+                upper = self._assume_inherited(info.parent, 0, Layer.OTHER, depth + 1) if known is None else known
             number = self._definitions.handle(
-                self.file(info.file or file), info.layer, upper, name=info.origin, state=pre_created_as(info.flags)
+                self.file(info.file or file), info.layer, upper, name=info.origin, state=inherited_mode(info.flags)
             )
             self.parents[number] = upper
             file = info.file or file

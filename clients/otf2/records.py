@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ...events import Flag, Kind, Layer
 from ...events.otf2_library import NONE_32, NONE_64
-from .calls import opened_as, operation_of, sought, status_set
+from .calls import open_mode, operation_of, seek_arguments, status_flags
 from .definitions import PARADIGMS, TraceDefinitions
 from .handles import Handles
 
@@ -20,12 +20,12 @@ _KINDS: Final = {int(kind): kind for kind in Kind}
 _LAYERS: Final = {int(layer): layer for layer in Layer}
 _BLOCKING: Final = int(Flag.BLOCKING)
 _FAILED: Final = int(Flag.FAILED)
-_TOGETHER: Final = int(Flag.COLLECTIVE)
-_NOT_SAID: Final = ~int(Flag.BLOCKING | Flag.COLLECTIVE | Flag.FAILED)
+_COLLECTIVE_FLAG: Final = int(Flag.COLLECTIVE)
+_UNREPRESENTABLE: Final = ~int(Flag.BLOCKING | Flag.COLLECTIVE | Flag.FAILED)
 """Flags that records of operations cannot represent."""
-_MAKE_OR_END: Final = (Kind.CREATE, Kind.DESTROY, Kind.DUPLICATE)
+_LIFETIME_KINDS: Final = (Kind.CREATE, Kind.DESTROY, Kind.DUPLICATE)
 
-_TELLS_PARENT: Final = ("IoCreateHandle", "IoDuplicateHandle")
+_HAS_PARENT: Final = ("IoCreateHandle", "IoDuplicateHandle")
 
 Event = tuple[str, tuple[int, ...]]
 """Name, and fields after the time."""
@@ -76,7 +76,7 @@ class Process:
     """A process of the trace, with its operations in progress."""
 
     group: int
-    under_way: dict[tuple[Layer, int], int] = field(default_factory=dict)
+    pending_operations: dict[tuple[Layer, int], int] = field(default_factory=dict)
     """Layer and number of a non-blocking operation -> matching id."""
     operations: int = 0
     """Number of operations so far; they are numbered from 1."""
@@ -100,7 +100,7 @@ class Records:
         kind, layer = _KINDS.get(row.kind, Kind.OTHER), _LAYERS.get(row.layer, Layer.OTHER)
         region = self._definitions.region(name, layer, moves=kind in (Kind.READ, Kind.WRITE))
         text = self._definitions.string(signature) if signature else 0
-        told = not row.flags & (_NOT_SAID | _TOGETHER) and not operation_of(signature)
+        told = not row.flags & (_UNREPRESENTABLE | _COLLECTIVE_FLAG) and not operation_of(signature)
         mode = MODES.get(kind, -1) if told else -1
         return Shape(region, signature, text, kind, layer, mode, 0)
 
@@ -111,9 +111,9 @@ class Records:
         first, last = self._records(row, shape, process, attributes)
         if row.file and self._handles.files.get(row.handle, row.file) != row.file:  # a socket that was connected since
             attributes["file"] = self._handles.file(row.file)
-        if last is None or last[0] not in _TELLS_PARENT:
+        if last is None or last[0] not in _HAS_PARENT:
             handle = self._handles.numbers.get(row.handle, NONE_32)
-            upper = self._handles.upper(row.parent)
+            upper = self._handles.enclosing(row.parent)
             if upper != self._handles.parents.get(handle, NONE_32):
                 attributes["parent"] = upper
         return first, last
@@ -148,11 +148,11 @@ class Records:
         handle = self._handles.of(row.handle, row.file, shape.layer)
         if not row.handle:
             self._lost["handles of reads and writes (the trace has none; one a file stands for them)"] += 1
-        if row.flags & _NOT_SAID:
+        if row.flags & _UNREPRESENTABLE:
             attributes["flags"] = row.flags
         number = operation_of(shape.signature)
         key = shape.layer, number
-        begun = process.under_way.pop(key, None) if number else None
+        begun = process.pending_operations.pop(key, None) if number else None
         if begun is not None:
             if row.requested:
                 attributes["requested"] = row.requested
@@ -161,14 +161,14 @@ class Records:
             if "cancel" in shape.signature.partition("(")[0].lower():
                 return None, ("IoOperationCancelled", (handle, begun))
             return None, ("IoOperationComplete", (handle, row.bytes, begun))
-        flags = self._together(row, shape, handle, attributes) if row.flags & _TOGETHER else 0
+        flags = self._together(row, shape, handle, attributes) if row.flags & _COLLECTIVE_FLAG else 0
         process.operations = matching = process.operations + 1
         mode = MODES[shape.kind]
         # it moved some bytes without a requested size
         asked = row.requested if row.requested or not row.bytes else NONE_64
         # a call that moved some completes an operation that began unseen
         if number and not row.errno and not row.bytes:
-            process.under_way[key] = matching
+            process.pending_operations[key] = matching
             asked = asked or NONE_64
             begin = "IoOperationBegin", (handle, mode, flags | _NON_BLOCKING, asked, matching)
             return begin, ("IoOperationIssued", (handle, matching))
@@ -190,25 +190,25 @@ class Records:
             file = handles.file(row.file)
             return None if file == NONE_32 else ("IoDeleteFile", (int(shape.layer), file))
         if not row.handle:
-            if kind in _MAKE_OR_END and row.file:
+            if kind in _LIFETIME_KINDS and row.file:
                 self._lost["opened and closed handles (the trace has no handles; the calls are regions)"] += 1
             return None
         if kind is Kind.CREATE:
-            opened, rank = opened_as(shape.signature), max(row.rank, self._rank)
-            made = handles.created(row.handle, row.file, shape.layer, row.parent, shape.signature, rank)
+            opened, rank = open_mode(shape.signature), max(row.rank, self._rank)
+            made = handles.create(row.handle, row.file, shape.layer, row.parent, shape.signature, rank)
             return "IoCreateHandle", (made, opened.access, opened.creation, opened.status)
         if kind is Kind.DUPLICATE and row.parent and row.handle != row.parent:
-            old, made = handles.duplicated(row.handle, row.parent, row.file, shape.layer)
-            return "IoDuplicateHandle", (old, made, opened_as(shape.signature).status)
+            old, made = handles.duplicate(row.handle, row.parent, row.file, shape.layer)
+            return "IoDuplicateHandle", (old, made, open_mode(shape.signature).status)
         handle = handles.of(row.handle, row.file, shape.layer)
         if kind is Kind.DESTROY:
             return "IoDestroyHandle", (handle,)
         if kind is Kind.SEEK:
-            by, whence = sought(shape.signature)
+            by, whence = seek_arguments(shape.signature)
             if by is None or whence is None:
                 self._lost["how far seeks were to go (given as what they came to)"] += 1
                 by, whence = max(row.offset, 0), 0
             return "IoSeek", (handle, by, whence, row.offset if row.offset >= 0 else NONE_64)
-        if kind is Kind.CHANGE_FLAGS and (status := status_set(shape.signature)) is not None:
+        if kind is Kind.CHANGE_FLAGS and (status := status_flags(shape.signature)) is not None:
             return "IoChangeStatusFlags", (handle, status)
         return None

@@ -17,7 +17,7 @@ from .definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
 from .handles import Handles
 from .records import Process, Records, Row, Shape
 
-MOST_OPEN: Final = 512
+MAX_OPEN: Final = 512
 """Maximum number of open locations, 256 KiB each. A thread that returns after it was closed gets a further one."""
 _PIECE: Final = 16_384
 _LATEST: Final = NONE_64 - 1
@@ -96,7 +96,7 @@ class StreamWriter:
                 if known is None or upper is None or (file and file != files.get(handle)):
                     self._call(thread, Row(*values), shape)
                 else:
-                    self._plain(thread, values, shape, known, upper)
+                    self._write_plain(thread, values, shape, known, upper)
             self._count = count
             yield len(part)
 
@@ -112,20 +112,20 @@ class StreamWriter:
         """Close some threads; their later calls go to further locations."""
         for key in keys:
             thread = self._threads.pop(key)
-            thread.lanes.finish()
+            thread.lanes.close_all()
             for location, writer in zip(thread.locations, thread.writers, strict=True):
                 self._definitions.locations[location].events = self._archive.close_location(location, writer)
             self._open -= len(thread.writers)
             self._parts[key] += 1
 
-    def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int, upper: int) -> None:
+    def _write_plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int, upper: int) -> None:
         """Write an operation that its record represents completely, as most calls."""
         start, duration, *_, offset, requested, moved, errno, _, _ = values
         events, process = self._events, thread.process
         process.operations = matching = process.operations + 1
         completes = handle, moved, matching
         start -= self._shift_ns
-        writer = self._entered(thread, start, duration, (shape.region, errno, events.complete, completes))
+        writer = self._enter(thread, start, duration, (shape.region, errno, events.complete, completes))
         add, attributes = events.add, events.attributes
         if shape.text:
             add(attributes, *_SIGNATURE, shape.text)
@@ -145,28 +145,28 @@ class StreamWriter:
         start = row.start - self._shift_ns
         functions = self._events.write
         ends = (functions[last[0]], last[1]) if last else (None, ())
-        writer = self._entered(thread, start, row.duration, (shape.region, row.errno, *ends))
-        self._add(attributes)
+        writer = self._enter(thread, start, row.duration, (shape.region, row.errno, *ends))
+        self._add_attributes(attributes)
         failed = functions["Enter"](writer, self._events.attributes, start, shape.region)
         if first is not None and not failed:
-            self._add({"offset": row.offset} if row.offset >= 0 else {})
+            self._add_attributes({"offset": row.offset} if row.offset >= 0 else {})
             failed = functions[first[0]](writer, self._events.attributes, start, *first[1])
         if failed:
             raise self._events.refused(failed)
 
-    def _entered(self, thread: _Thread, start: int, duration: int, call: _Open) -> Any:
+    def _enter(self, thread: _Thread, start: int, duration: int, call: _Open) -> Any:
         """Open a call; return the writer of its location."""
         lane = thread.lanes.place(start, min(start + max(duration, 0), _LATEST), call)
         if lane == len(thread.writers):
             thread.writers.append(self._new_location(thread, lane))
         return thread.writers[lane]
 
-    def _leave(self, writers: list[Any], lane: int, time: int, call: _Open) -> None:
+    def _write_leave(self, writers: list[Any], lane: int, time: int, call: _Open) -> None:
         region, errno, function, fields = call
         writer, events = writers[lane], self._events
         failed = function(writer, None, time, *fields) if function is not None else 0
         if errno:
-            self._add({"errno": errno})
+            self._add_attributes({"errno": errno})
         failed = failed or events.leave(writer, events.attributes, time, region)
         if failed:
             raise events.refused(failed)
@@ -174,11 +174,11 @@ class StreamWriter:
     def _thread(self, pid: int, rank: int, tid: int) -> _Thread:
         found = self._threads.get((pid, rank, tid))
         if found is None:
-            if self._open >= MOST_OPEN:
+            if self._open >= MAX_OPEN:
                 by_use = sorted(self._threads, key=lambda key: self._threads[key].used)
                 self._end(by_use[: len(by_use) // 2 + 1])
             writers: list[Any] = []
-            lanes = Lanes[_Open](partial(self._leave, writers), self._count_cut)
+            lanes = Lanes[_Open](partial(self._write_leave, writers), self._count_cut)
             name = f"thread {tid}" if tid else "all threads"
             if part := self._parts[pid, rank, tid]:
                 name += f", part {part + 1}"
@@ -209,6 +209,6 @@ class StreamWriter:
     def _count_cut(self) -> None:
         self._lost["ends of calls that reach into the next call of their thread (cut there)"] += 1
 
-    def _add(self, attributes: dict[str, int]) -> None:
+    def _add_attributes(self, attributes: dict[str, int]) -> None:
         for name, value in attributes.items():
             self._events.add(self._events.attributes, *_PLACES[name], value)

@@ -6,9 +6,9 @@ from html import escape
 from typing import Final
 
 from ...results.jobs.job_view import JobView
-from ..report.job_data import Subject
+from ..report.job_data import JobData
 from ..report.report import pictures_of
-from ..report.report_data import Material
+from ..report.report_data import ReportData
 from ..report.report_page import body
 
 _PAGE: Final = """<!doctype html>
@@ -42,7 +42,7 @@ def job_page(view: JobView, address: str) -> str:
         view: the current data of the job.
         address: address of the page, relative to the root.
     """
-    material = material_of(view)
+    material = live_material(view)
     subject, history = material.subject, list(material.history)
     pictures = pictures_of(subject, history, material.signal)
     shown = "\n".join(body(subject, history, pictures, material.findings, view.ledger))
@@ -56,10 +56,10 @@ def waiting_page(job: str, address: str) -> str:
     return _PAGE % (escape(job), escape(address), escape(address), shown)
 
 
-def material_of(view: JobView) -> Material:
+def live_material(view: JobView) -> ReportData:
     """Return the data for the report of a running job."""
     detail = view.detail
-    subject = Subject(
+    subject = JobData(
         job=detail,
         prediction=view.prediction,
         predictions=detail.predictions,
@@ -67,4 +67,4 @@ def material_of(view: JobView) -> Material:
         ended_s=detail.last_event_at_s or 0.0,
         wall_clock=view.wall_clock,
     )
-    return Material(subject, view.signal, list(view.history), view.findings)
+    return ReportData(subject, view.signal, list(view.history), view.findings)

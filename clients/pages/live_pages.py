@@ -16,13 +16,13 @@ from ...results.dfg import Comparison, Graph
 from ...results.jobs.job_view import JobView
 from ...results.layers import Layers, LayersReport
 from ..dfg.layout import Layout
-from ..dfg.page import laid_out
+from ..dfg.page import render_with_layout
 from ..layers.page import page_of
 from ..web import web_file
 from .live_job import job_page, waiting_page
 from .runbooks_page import runbooks_page
 
-MOST_PAGES: Final = 64
+MAX_PAGES: Final = 64
 RULES: Final = "rules.yml"
 _PROMETHEUS: Final = Path(__file__).parents[2] / "deploy" / "prometheus"
 REFRESH_S: Final = 2.0
@@ -60,14 +60,14 @@ class LivePages:
         with self._lock:
             begun = time.monotonic()
             last = self._pages.get(name)
-            text, layout = laid_out(
+            text, layout = render_with_layout(
                 graph,
                 comparison=comparison,
                 before=None if last is None else last.layout,
                 refresh_s=self._refresh_s,
                 lost=list(loss_lines(losses)),
             )
-            self._keep(name, text, layout, begun)
+            self._cache(name, text, layout, begun)
             return text
 
     def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int] = _NO_LOSSES) -> str:
@@ -76,7 +76,7 @@ class LivePages:
             begun = time.monotonic()
             report = LayersReport(files=[layers.job], source="running job", wall_clock=True, layers=layers)
             text = page_of(report, refresh_s=self._refresh_s, lost=list(loss_lines(losses)))
-            self._keep(name, text, None, begun)
+            self._cache(name, text, None, begun)
             return text
 
     def draw_job(self, name: str, view: JobView, address: str) -> str:
@@ -84,7 +84,7 @@ class LivePages:
         with self._lock:
             begun = time.monotonic()
             text = job_page(view, address)
-            self._keep(name, text, None, begun)
+            self._cache(name, text, None, begun)
             return text
 
     def draw_waiting(self, job: str, address: str) -> str:
@@ -100,9 +100,9 @@ class LivePages:
             return (rules.read_text(), "application/yaml") if (rules := _PROMETHEUS / RULES).exists() else None
         return web_file(name)
 
-    def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:
+    def _cache(self, name: str, text: str, layout: Layout | None, begun: float) -> None:
         now = time.monotonic()
         self._pages[name] = _Page(text, layout, now + max(self._refresh_s / 2, (now - begun) / _SHARE))
         self._pages.move_to_end(name)
-        while len(self._pages) > MOST_PAGES:
+        while len(self._pages) > MAX_PAGES:
             self._pages.popitem(last=False)

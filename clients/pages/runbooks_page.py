@@ -52,12 +52,12 @@ def runbooks_page() -> str | None:
         if token.type == "heading_open":
             token.attrSet("id", tokens[at + 1].content.lower().replace(" ", "-"))
         elif token.children:
-            token.children = _without_other_pages(token.children)
+            token.children = _unlink_other_pages(token.children)
     shown: str = parser.renderer.render(tokens, parser.options, {})
     return _PAGE % shown
 
 
-def _without_other_pages(tokens: list[Token]) -> list[Token]:
+def _unlink_other_pages(tokens: list[Token]) -> list[Token]:
     """Replace links to other pages by their text and the path in the documentation."""
     from markdown_it.token import Token
 

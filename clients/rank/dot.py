@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...results.interaction import Actor, Component, Interaction, Ranking, SharedFile
-from ..drawing.graphviz import quoted
+from ..drawing.graphviz import quote
 from ..text.units import byte_text
-from .text import LARGE, how, who
+from .text import LARGE, actor_name, interaction_text
 
-MOST_ACTORS: Final = 40
-MOST_FILES: Final = 40
-MOST_EDGES: Final = 120
-_MOST_FORKS: Final = 30
-MOST_COMPONENTS: Final = 8
+MAX_ACTORS: Final = 40
+MAX_FILES: Final = 40
+MAX_EDGES: Final = 120
+_MAX_FORKS: Final = 30
+MAX_COMPONENTS: Final = 8
 _FONT: Final = "Helvetica,Arial,sans-serif"
 _COLOURS: Final = {
     "wakeup": "#4a5568",
@@ -28,11 +28,11 @@ _COLOURS: Final = {
     "socket": "#e07a1f",
     "collective": "#6b4fbb",
 }
-_LONGEST: Final = 34
+_MAX_LABEL: Final = 34
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPart:
     """The part of a ranking that is drawn.
 
     Attributes:
@@ -45,24 +45,24 @@ class Shown:
     left_out: int
 
 
-def shown_of(ranking: Ranking, top: int) -> Shown:
+def select_shown(ranking: Ranking, top: int) -> ShownPart:
     """Select what is drawn. This includes leaders of the largest components, and the most active other actors that fit.
 
     A fork edge between two actors that are connected anyway is omitted as clutter.
     """
-    components = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:MOST_COMPONENTS]
+    components = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:MAX_COMPONENTS]
     members: dict[int, list[Actor]] = {component.number: [] for component in components}
     for actor in ranking.actors:
         if actor.component in members:
             members[actor.component].append(actor)
-    room = MOST_ACTORS - sum(min(len(mine), top) for mine in members.values())
+    room = MAX_ACTORS - sum(min(len(mine), top) for mine in members.values())
     for number, mine in members.items():
         more = min(max(room, 0), max(len(mine) - top, 0))
         busiest = sorted(mine[top:], key=lambda actor: -actor.interactions)
         members[number] = mine[:top] + busiest[:more]
         room -= more
     actors = {actor.id for mine in members.values() for actor in mine}
-    files = _meeting_points(ranking, actors)
+    files = _connecting_files(ranking, actors)
     edges = [
         edge
         for edge in ranking.edges
@@ -71,7 +71,7 @@ def shown_of(ranking: Ranking, top: int) -> Shown:
     ]
     others = [edge for edge in edges if edge.kind != "fork"]
     joined = {frozenset(_ends(edge)) for edge in others}
-    forks = [edge for edge in edges if edge.kind == "fork" and frozenset(_ends(edge)) not in joined][:_MOST_FORKS]
+    forks = [edge for edge in edges if edge.kind == "fork" and frozenset(_ends(edge)) not in joined][:_MAX_FORKS]
     parts = [
         (
             one,
@@ -80,10 +80,10 @@ def shown_of(ranking: Ranking, top: int) -> Shown:
         )
         for one in components
     ]
-    return Shown(parts, _clearest(others) + forks, len(ranking.actors) - len(actors))
+    return ShownPart(parts, _strongest_edges(others) + forks, len(ranking.actors) - len(actors))
 
 
-def _meeting_points(ranking: Ranking, actors: set[int]) -> set[int]:
+def _connecting_files(ranking: Ranking, actors: set[int]) -> set[int]:
     """Return the files through which most drawn actors interact. A file with one user connects none."""
     users: dict[int, set[int]] = {}
     for edge in ranking.edges:
@@ -92,16 +92,16 @@ def _meeting_points(ranking: Ranking, actors: set[int]) -> set[int]:
         elif edge.target_is_file and edge.source in actors:
             users.setdefault(edge.target, set()).add(edge.source)
     meeting = [(file, len(mine)) for file, mine in users.items() if len(mine) > 1]
-    return {file for file, _ in sorted(meeting, key=lambda one: -one[1])[:MOST_FILES]}
+    return {file for file, _ in sorted(meeting, key=lambda one: -one[1])[:MAX_FILES]}
 
 
-def _clearest(edges: list[Interaction]) -> list[Interaction]:
+def _strongest_edges(edges: list[Interaction]) -> list[Interaction]:
     """Return the strongest edges, and beyond their bound the strongest edge of each vertex."""
     met: set[tuple[int, bool]] = set()
     chosen: list[Interaction] = []
     for edge in edges:
         ends = set(_ends(edge))
-        if len(chosen) < MOST_EDGES or ends - met:
+        if len(chosen) < MAX_EDGES or ends - met:
             chosen.append(edge)
             met |= ends
     return chosen
@@ -114,7 +114,7 @@ def dot_of(ranking: Ranking, top: int) -> str:
         ranking: the ranking.
         top: least number of leaders drawn per component.
     """
-    return "\n".join(_lines(ranking, shown_of(ranking, top))) + "\n"
+    return "\n".join(_lines(ranking, select_shown(ranking, top))) + "\n"
 
 
 def shade(rank: float, highest: float) -> str:
@@ -130,11 +130,11 @@ def edge_colour(edge: Interaction) -> str:
     return _COLOURS[edge.kind]
 
 
-def _lines(ranking: Ranking, shown: Shown) -> Iterator[str]:
+def _lines(ranking: Ranking, shown: ShownPart) -> Iterator[str]:
     yield "digraph interactions {"
     yield (
         f'  graph [rankdir=LR nodesep=0.25 ranksep=0.7 bgcolor=white fontname="{_FONT}" fontsize=12 labelloc=b '
-        f"label={quoted(_legend(ranking, shown))}];"
+        f"label={quote(_legend(ranking, shown))}];"
     )
     yield f'  node [fontname="{_FONT}" fontsize=11 margin="0.12,0.06"];'
     yield f'  edge [fontname="{_FONT}" fontsize=9 arrowsize=0.7];'
@@ -143,7 +143,7 @@ def _lines(ranking: Ranking, shown: Shown) -> Iterator[str]:
         yield f"  subgraph cluster_{component.number} {{"
         yield (
             f'    style="rounded,dashed" color="#a0aec0" fontcolor="#4a5568" label='
-            f"{quoted(f'component {component.number}: {component.actors} interact, {component.share:.0%} of all')};"
+            f"{quote(f'component {component.number}: {component.actors} interact, {component.share:.0%} of all')};"
         )
         for actor in actors:
             yield f"    {_actor(actor, highest, leads=actor.id in component.leaders)}"
@@ -158,18 +158,18 @@ def _lines(ranking: Ranking, shown: Shown) -> Iterator[str]:
 
 def _actor(actor: Actor, highest: float, *, leads: bool) -> str:
     share = actor.rank_once / highest if highest else 0.0
-    text = f"{_cut(who(actor))}\n{actor.rank_once:.3f} ({actor.rank_converged:.3f})"
+    text = f"{_shorten(actor_name(actor))}\n{actor.rank_once:.3f} ({actor.rank_converged:.3f})"
     return (
         f'a{actor.id} [shape=box style="filled,rounded" fillcolor="{shade(actor.rank_once, highest)}" '
         f'fontcolor="{"white" if share > 0.45 else "#1a202c"}" color="#2c5282" penwidth={2.2 if leads else 0.8} '
-        f"label={quoted(text)} tooltip={quoted(_facts(actor))}];"
+        f"label={quote(text)} tooltip={quote(_facts(actor))}];"
     )
 
 
 def _file(file: SharedFile) -> str:
     return (
         f'f{file.id} [shape=ellipse style=filled fillcolor="#fffbea" color="{_COLOURS[file.kind]}" fontsize=10 '
-        f"label={quoted(_cut(file.path))} tooltip={quoted(file.path)}];"
+        f"label={quote(_shorten(file.path))} tooltip={quote(file.path)}];"
     )
 
 
@@ -181,8 +181,8 @@ def _edge(edge: Interaction, most: int) -> str:
     style = " style=dashed constraint=false" if edge.kind == "fork" else ""
     colour = edge_colour(edge)
     return (
-        f'{ends[0]} -> {ends[1]} [color="{colour}" fontcolor="{colour}" penwidth={width:.2f} label={quoted(label)} '
-        f"tooltip={quoted(f'{how(edge)}: {facts}')}{style}];"
+        f'{ends[0]} -> {ends[1]} [color="{colour}" fontcolor="{colour}" penwidth={width:.2f} label={quote(label)} '
+        f"tooltip={quote(f'{interaction_text(edge)}: {facts}')}{style}];"
     )
 
 
@@ -190,7 +190,7 @@ def _ends(edge: Interaction) -> tuple[tuple[int, bool], tuple[int, bool]]:
     return (edge.source, edge.source_is_file), (edge.target, edge.target_is_file)
 
 
-def _legend(ranking: Ranking, shown: Shown) -> str:
+def _legend(ranking: Ranking, shown: ShownPart) -> str:
     kinds = ", ".join(sorted({edge.kind for edge in shown.edges}))
     text = f"darker: higher rank in its component (one iteration; converged in brackets); edges: {kinds}"
     return text + (f"; {shown.left_out:,} of lower rank are not drawn" if shown.left_out else "")
@@ -198,11 +198,11 @@ def _legend(ranking: Ranking, shown: Shown) -> str:
 
 def _facts(actor: Actor) -> str:
     return (
-        f"{who(actor)}\nrank {actor.rank_once:.4f}, converged {actor.rank_converged:.4f}\n"
+        f"{actor_name(actor)}\nrank {actor.rank_once:.4f}, converged {actor.rank_converged:.4f}\n"
         f"{actor.interactions:,} interactions, community {actor.community}\n"
         f"CPU {actor.cpu_s:.3f} s, read {byte_text(actor.bytes_read)}, written {byte_text(actor.bytes_written)}"
     )
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else "…" + text[-_LONGEST:]
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_LABEL else "…" + text[-_MAX_LABEL:]

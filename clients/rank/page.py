@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ...events.errors import UnavailableError
 from ...results.interaction import RankReport
-from ..drawing.graphviz import drawn
+from ..drawing.graphviz import render_dot
 from ..pages.templating import page_template
-from ..text.tables import counted
+from ..text.tables import count_text
 from .dot import dot_of
-from .text import how, who
+from .text import actor_name, interaction_text
 
-_MOST_ROWS = 200
+_MAX_ROWS = 200
 
 
 def page_of(report: RankReport, top: int) -> str:
@@ -22,7 +22,7 @@ def page_of(report: RankReport, top: int) -> str:
     """
     ranking = report.ranking
     try:
-        svg = drawn(dot_of(ranking, top), "svg").decode()
+        svg = render_dot(dot_of(ranking, top), "svg").decode()
         picture, missing = svg[svg.index("<svg") :], ""
     except UnavailableError as error:
         picture, missing = "", str(error)
@@ -30,17 +30,17 @@ def page_of(report: RankReport, top: int) -> str:
     files = {file.id: file.path for file in ranking.files}
 
     def end(number: int, is_file: bool) -> str:
-        return files[number] if is_file else who(actors[number])
+        return files[number] if is_file else actor_name(actors[number])
 
-    return page_template("rank.html", who=who, how=how, counted=counted).render(
+    return page_template("rank.html", who=actor_name, how=interaction_text, counted=count_text).render(
         report=report,
         ranking=ranking,
         picture=picture,
         missing=missing,
-        actors=ranking.actors[:_MOST_ROWS],
+        actors=ranking.actors[:_MAX_ROWS],
         leaders={number for component in ranking.components for number in component.leaders},
         edges=[
             (edge, end(edge.source, edge.source_is_file), end(edge.target, edge.target_is_file))
-            for edge in ranking.edges[:_MOST_ROWS]
+            for edge in ranking.edges[:_MAX_ROWS]
         ],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...results.interaction import RankReport
-from ..drawing.graphviz import drawn
+from ..drawing.graphviz import render_dot
 from .dot import dot_of
 from .page import page_of
 
@@ -22,4 +22,4 @@ def draw(report: RankReport, form: str, top: int) -> bytes:
     if form == "html":
         return page_of(report, top).encode()
     text = dot_of(report.ranking, top)
-    return text.encode() if form == "dot" else drawn(text, "png" if form == "png" else "svg")
+    return text.encode() if form == "dot" else render_dot(text, "png" if form == "png" else "svg")

@@ -8,15 +8,15 @@ from rich.console import Console
 from rich.table import Table
 
 from ...results.interaction import MOST_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
-from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text
 
-_MOST_COMPONENTS: Final = 12
-_MOST_SMALL: Final = 6
+_MAX_COMPONENTS: Final = 12
+_MAX_SMALL: Final = 6
 LARGE: Final = 0.01
 """Least share of the interactions for which a component's leaders are listed one per row."""
-_MOST_EDGES: Final = 12
-_MOST_COMMUNITIES: Final = 12
+_MAX_EDGES: Final = 12
+_MAX_COMMUNITIES: Final = 12
 _DIVIDED: Final = 0.3
 """Least modularity for which a component is reported as several communities."""
 
@@ -29,14 +29,14 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
     console = Console(file=stream, highlight=False)
     ranking = report.ranking
     console.print(
-        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {ranking.events:,} events over "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {ranking.events:,} events over "
         f"{duration_text(max(ranking.last_s - ranking.first_s, 0.0))}; "
-        f"{len(ranking.actors):,} {_plural(ranking)} interact in {counted(len(ranking.components), 'component')}, "
+        f"{len(ranking.actors):,} {_plural(ranking)} interact in {count_text(len(ranking.components), 'component')}, "
         f"{ranking.alone:,} with nobody",
         soft_wrap=True,
     )
     by_id = {actor.id: actor for actor in ranking.actors}
-    large = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:_MOST_COMPONENTS]
+    large = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:_MAX_COMPONENTS]
     for component in large:
         console.print()
         console.print(_heading(component), soft_wrap=True)
@@ -47,17 +47,17 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
     small = ranking.components[len(large) :]
     if small:
         console.print()
-    for component in small[:_MOST_SMALL]:
-        console.print(_briefly(component, by_id), soft_wrap=True)
-    if len(small) > _MOST_SMALL:
-        console.print(f"... and {len(small) - _MOST_SMALL:,} smaller components (see --json)")
+    for component in small[:_MAX_SMALL]:
+        console.print(_component_line(component, by_id), soft_wrap=True)
+    if len(small) > _MAX_SMALL:
+        console.print(f"... and {len(small) - _MAX_SMALL:,} smaller components (see --json)")
     if ranking.edges:
         print_table(console, _edges(ranking, by_id))
     for line in _left_out(report):
         console.print(line, soft_wrap=True)
 
 
-def who(actor: Actor) -> str:
+def actor_name(actor: Actor) -> str:
     """Return a vertex' name with an identifier that distinguishes it from others of that name."""
     if actor.rank >= 0:
         return actor.name if actor.name == f"rank {actor.rank}" else f"{actor.name} (rank {actor.rank})"
@@ -66,10 +66,10 @@ def who(actor: Actor) -> str:
     return f"{actor.name} {number}{thread}" if number else actor.name
 
 
-def how(edge: Interaction) -> str:
+def interaction_text(edge: Interaction) -> str:
     """Return a text for the connection between the ends of an edge.
 
-    >>> how(Interaction(source=1, target=2, kind="socket", count=9, connections=3))
+    >>> interaction_text(Interaction(source=1, target=2, kind="socket", count=9, connections=3))
     '3 sockets'
     """
     return f"{edge.connections:,} {edge.kind}s" if edge.connections > 1 else edge.kind
@@ -79,7 +79,7 @@ def _heading(component: Component) -> str:
     parts = f"[bold]component {component.number}[/bold]  {component.actors:,} interact"
     parts += f", {component.interactions:,} times ({component.share:.1%} of all)"
     if component.files:
-        parts += f", {counted(component.files, 'file')} between them"
+        parts += f", {count_text(component.files, 'file')} between them"
     if len(component.communities) > 1 and component.modularity is not None:
         least = "at least " if len(component.communities) >= MOST_COMMUNITIES else ""
         parts += f"; {least}{len(component.communities):,} communities (modularity {component.modularity:.2f})"
@@ -91,14 +91,14 @@ def _communities(component: Component, by_id: dict[int, Actor]) -> list[str]:
     if component.modularity is None or component.modularity < _DIVIDED or len(component.communities) < 2:
         return []
     lines = []
-    for row in [row for row in component.communities if row.actors > 1][:_MOST_COMMUNITIES]:
-        names = ", ".join(shown(who(by_id[number])) for number in row.leaders[:3] if number in by_id)
+    for row in [row for row in component.communities if row.actors > 1][:_MAX_COMMUNITIES]:
+        names = ", ".join(plain_name(actor_name(by_id[number])) for number in row.leaders[:3] if number in by_id)
         lines.append(f"  community {row.number}: {names}" + (f" and {row.actors - 3} more" if row.actors > 3 else ""))
     return lines
 
 
-def _briefly(component: Component, by_id: dict[int, Actor]) -> str:
-    names = ", ".join(shown(who(by_id[number])) for number in component.leaders[:3] if number in by_id)
+def _component_line(component: Component, by_id: dict[int, Actor]) -> str:
+    names = ", ".join(plain_name(actor_name(by_id[number])) for number in component.leaders[:3] if number in by_id)
     more = f" and {component.actors - 3:,} more" if component.actors > 3 else ""
     times = "once" if component.interactions == 1 else f"{component.interactions:,} times"
     return f"component {component.number}  {names}{more}: {times} ({component.share:.1%})"
@@ -114,7 +114,7 @@ def _leaders(actors: list[Actor]) -> Table:
         "written": [byte_text(actor.bytes_written) if actor.bytes_written else "" for actor in actors],
         "community": [str(actor.community or "") for actor in actors],
     }
-    return _table(numbers, {"who": [who(actor) for actor in actors]})
+    return _table(numbers, {"who": [actor_name(actor) for actor in actors]})
 
 
 def _rank_text(rank: float) -> str:
@@ -124,16 +124,16 @@ def _rank_text(rank: float) -> str:
 
 def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
     files = {file.id: file.path for file in ranking.files}
-    edges = sorted(ranking.edges, key=lambda edge: edge.kind == "fork")[:_MOST_EDGES]
+    edges = sorted(ranking.edges, key=lambda edge: edge.kind == "fork")[:_MAX_EDGES]
     numbers = {
         "times": [f"{edge.count:,}" for edge in edges],
         "moved": [byte_text(edge.bytes) if edge.bytes else "" for edge in edges],
         "waited": [duration_text(edge.waited_s) if edge.waited_s else "" for edge in edges],
     }
     texts = {
-        "how": [how(edge) for edge in edges],
-        "from": [files[edge.source] if edge.source_is_file else who(by_id[edge.source]) for edge in edges],
-        "to": [files[edge.target] if edge.target_is_file else who(by_id[edge.target]) for edge in edges],
+        "how": [interaction_text(edge) for edge in edges],
+        "from": [files[edge.source] if edge.source_is_file else actor_name(by_id[edge.source]) for edge in edges],
+        "to": [files[edge.target] if edge.target_is_file else actor_name(by_id[edge.target]) for edge in edges],
     }
     return _table(numbers, texts)
 
@@ -141,10 +141,10 @@ def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
 def _table(numbers: dict[str, list[str]], texts: dict[str, list[str]]) -> Table:
     """Make a table without its empty columns."""
     numbers = {title: cells for title, cells in numbers.items() if any(cells)}
-    table = table_of("", *numbers)
+    table = number_table("", *numbers)
     for title in texts:
         table.add_column(title, no_wrap=True)
-    named = [[shown(cell) for cell in cells] for cells in texts.values()]
+    named = [[plain_name(cell) for cell in cells] for cells in texts.values()]
     for row in zip(*numbers.values(), *named, strict=True):
         table.add_row(*row)
     return table
@@ -154,7 +154,7 @@ def _left_out(report: RankReport) -> list[str]:
     ranking = report.ranking
     lines = []
     if ranking.pruned:
-        names = ", ".join(shown(who(actor)) for actor in ranking.pruned[:5])
+        names = ", ".join(plain_name(actor_name(actor)) for actor in ranking.pruned[:5])
         more = f" and {len(ranking.pruned) - 5} more" if len(ranking.pruned) > 5 else ""
         lines.append(f"pruned as background: {names}{more}")
     for number, text in (
@@ -168,7 +168,7 @@ def _left_out(report: RankReport) -> list[str]:
     if report.kept_events is not None and report.all_events:
         share = report.kept_events / report.all_events
         lines.append(f"the filtered trace keeps {report.kept_events:,} of {report.all_events:,} ({share:.1%})")
-    return lines + [shown(note) for note in ranking.notes]
+    return lines + [plain_name(note) for note in ranking.notes]
 
 
 def _plural(ranking: Ranking) -> str:

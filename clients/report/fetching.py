@@ -16,32 +16,32 @@ from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.layers import Layers
 from ...results.prediction import PredictionList
 from ..job_fetch import fetch
-from .job_data import Subject
-from .report_data import Material
+from .job_data import JobData
+from .report_data import ReportData
 
 _M = TypeVar("_M", bound=Model)
 
 
-def fetched(address: str) -> Material:
+def fetch_material(address: str) -> ReportData:
     """Query all results of a job while it runs.
 
     Raises:
         InputError: the aggregator does not answer, or has no such job.
     """
     detail = fetch(address, "", JobDetail)
-    kept = _there(address, "predictions", PredictionList)
+    kept = _fetch_optional(address, "predictions", PredictionList)
     history = [] if kept is None else kept.predictions
-    signal = _there(address, "signal", SignalSeries)
+    signal = _fetch_optional(address, "signal", SignalSeries)
     started_s, ended_s = detail.first_event_at_s or 0.0, detail.last_event_at_s or 0.0
     findings = Findings(
-        layers=_there(address, "layers", Layers),
-        heat=_there(address, "heatmap", HeatMap),
-        graph=_there(address, "dfg", Graph),
-        ranking=_there(address, "rank", Ranking),
-        advice=_there(address, "advice", Advice),
-        file_systems=_there(address, "filesystems", JobFileSystems),
+        layers=_fetch_optional(address, "layers", Layers),
+        heat=_fetch_optional(address, "heatmap", HeatMap),
+        graph=_fetch_optional(address, "dfg", Graph),
+        ranking=_fetch_optional(address, "rank", Ranking),
+        advice=_fetch_optional(address, "advice", Advice),
+        file_systems=_fetch_optional(address, "filesystems", JobFileSystems),
     )
-    subject = Subject(
+    subject = JobData(
         job=detail,
         prediction=history[-1] if history else None,
         predictions=detail.predictions,
@@ -50,10 +50,10 @@ def fetched(address: str) -> Material:
         notes=("as the aggregator knew it when this was asked",) if detail.state != "ended" else (),
     )
     empty = SignalSeries(job=detail.job, start_s=started_s, bin_s=1.0, read=[], written=[])
-    return Material(subject, signal or empty, history, findings)
+    return ReportData(subject, signal or empty, history, findings)
 
 
-def _there(address: str, result: str, model: type[_M]) -> _M | None:
+def _fetch_optional(address: str, result: str, model: type[_M]) -> _M | None:
     """Return a result; None if the aggregator lacks it for this job."""
     try:
         return fetch(address, result, model)

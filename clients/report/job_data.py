@@ -9,7 +9,7 @@ from ...results.jobs.run import RunSummary, UnseenProgram
 from ...results.prediction import Prediction
 
 
-class Subject(Struct, frozen=True):
+class JobData(Struct, frozen=True):
     """Data of a job, independent of its source.
 
     Attributes:
@@ -23,7 +23,7 @@ class Subject(Struct, frozen=True):
         exit_status: exit status of an ended command.
         unseen: programs whose calls are missing.
         notes: sentences on the source of the report.
-        lacks: missing or omitted input, one line each.
+        missing_parts: missing or omitted input, one line each.
         is_run: made by ``iotide run``: the data files are in the same folder.
     """
 
@@ -37,7 +37,7 @@ class Subject(Struct, frozen=True):
     exit_status: int | None = None
     unseen: tuple[UnseenProgram, ...] = ()
     notes: tuple[str, ...] = ()
-    lacks: tuple[str, ...] = ()
+    missing_parts: tuple[str, ...] = ()
     is_run: bool = False
 
     @property
@@ -46,14 +46,14 @@ class Subject(Struct, frozen=True):
         return bool(self.job.losses or self.unseen or self.job.not_counted.mapped_for_writing)
 
     @property
-    def lasted_s(self) -> float:
+    def duration_s(self) -> float:
         """Observed duration, s."""
         return self.ended_s - self.started_s
 
 
-def subject_of(summary: RunSummary) -> Subject:
+def subject_of(summary: RunSummary) -> JobData:
     """Return the subject of a run's report."""
-    return Subject(
+    return JobData(
         job=summary.job,
         prediction=summary.prediction,
         predictions=summary.predictions,

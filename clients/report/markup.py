@@ -8,7 +8,7 @@ from html import escape
 Lines = Iterator[str]
 
 
-def fact(what: str, value: str, note: str = "") -> str:
+def figure_text(what: str, value: str, note: str = "") -> str:
     """Return a figure with its name, and a note below."""
     soft = f' <span class="soft">{escape(note)}</span>' if note else ""
     return f'  <div class="fact">{escape(what)} <b>{escape(value)}</b>{soft}</div>'

@@ -10,8 +10,8 @@ from ...results.findings import NO_FINDINGS, Findings
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.run import RunSummary
 from ...results.prediction import Prediction
-from .job_data import Subject, subject_of
-from .report_data import Material
+from .job_data import JobData, subject_of
+from .report_data import ReportData
 from .report_page import render_page
 
 REPORT_NAME = "report.html"
@@ -44,7 +44,7 @@ def write_report(
     return page
 
 
-def write_page(target: Path, material: Material) -> None:
+def write_page(target: Path, material: ReportData) -> None:
     """Write only the page, completely or not at all.
 
     Raises:
@@ -55,7 +55,7 @@ def write_page(target: Path, material: Material) -> None:
     _write(target, render_page(subject, history, pictures, material.findings))
 
 
-def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
+def pictures_of(subject: JobData, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
     """Draw the charts that have data. Many short runs have none and skip the import of drawing code."""
     has_signal = any(signal.read) or any(signal.written)
     settles = sum(row.period_s is not None for row in history) >= _SETTLING

@@ -9,10 +9,10 @@ from msgspec import Struct
 from ...results.findings import NO_FINDINGS, Findings
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction
-from .job_data import Subject
+from .job_data import JobData
 
 
-class Material(Struct, frozen=True):
+class ReportData(Struct, frozen=True):
     """A job with its results.
 
     Attributes:
@@ -22,7 +22,7 @@ class Material(Struct, frozen=True):
         findings: results of the analyzers.
     """
 
-    subject: Subject
+    subject: JobData
     signal: SignalSeries
     history: Sequence[Prediction] = ()
     findings: Findings = NO_FINDINGS

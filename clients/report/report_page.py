@@ -11,15 +11,15 @@ from typing import Final
 from ...results.findings import Findings
 from ...results.jobs.ledger import JobLedger
 from ...results.prediction import Prediction
-from .job_data import Subject
+from .job_data import JobData
 from .markup import Lines
 from .sections import inside_job as inside
-from .sections.advice_section import what_to_change
-from .sections.completeness import how_complete
+from .sections.advice_section import advice_part
+from .sections.completeness import completeness_part
 from .sections.ledger_section import ledger_part
-from .sections.overview import calls_of, facts, headline, short, title, what_it_did
+from .sections.overview import calls_of, facts, headline, overview_part, short, title
 from .sections.periodicity import periodicity, predictions
-from .sections.predicted_phases import predictions_against_what_came
+from .sections.predicted_phases import predicted_phases_part
 
 _HEAD: Final = """<!doctype html>
 <html lang="en">
@@ -44,7 +44,7 @@ _TAIL: Final = """</main>
 
 
 def render_page(
-    subject: Subject, history: Sequence[Prediction], pictures: Mapping[str, str], findings: Findings
+    subject: JobData, history: Sequence[Prediction], pictures: Mapping[str, str], findings: Findings
 ) -> str:
     """Render the page; ``pictures`` maps a name to SVG (inserted unescaped), everything else is escaped."""
     parts = [_HEAD % (escape(subject.job.title), style()), *body(subject, history, pictures, findings)]
@@ -53,7 +53,7 @@ def render_page(
 
 
 def body(
-    subject: Subject,
+    subject: JobData,
     history: Sequence[Prediction],
     pictures: Mapping[str, str],
     findings: Findings,
@@ -64,12 +64,12 @@ def body(
     yield from title(subject)
     yield from short(subject, findings.advice)
     yield from facts(subject, answer, findings)
-    yield from what_it_did(subject, findings)
+    yield from overview_part(subject, findings)
     told = [] if findings.layers is None else findings.layers.findings
-    yield from what_to_change(subject, findings.advice, told)
+    yield from advice_part(subject, findings.advice, told)
     yield from periodicity(subject, answer, history, pictures)
-    yield from predictions_against_what_came(history, findings.file_systems)
-    yield from how_complete(subject, calls_of(subject, findings))
+    yield from predicted_phases_part(history, findings.file_systems)
+    yield from completeness_part(subject, calls_of(subject, findings))
     yield from ledger_part(ledger)
     for section in inside.SECTIONS:
         yield from section(subject, findings)

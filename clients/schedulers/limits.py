@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...scheduling.protocol import Policy
-from .live_jobs import Seen
+from .live_jobs import LiveState
 
-SUREST_FROM: Final = 0.5
+MIN_CONFIDENCE: Final = 0.5
 """Confidence below which a period counts as a guess, as in ``Prediction.periodic``."""
 
 
@@ -47,7 +47,7 @@ class Decision:
     predicted: int
 
 
-def decide(seen: Seen, policy: Policy, capacity: float, now_s: float, floor: float) -> Decision:
+def decide(seen: LiveState, policy: Policy, capacity: float, now_s: float, floor: float) -> Decision:
     """Query the policy and return the limits.
 
     No job is limited while only one job does I/O (there is nothing to share), or while no job in I/O has a period
@@ -61,7 +61,7 @@ def decide(seen: Seen, policy: Policy, capacity: float, now_s: float, floor: flo
         floor: least share of the capacity of each job, so that none is stopped.
     """
     waiting = seen.waiting
-    predicted = sum(job.forecast is not None and job.forecast.confidence > SUREST_FROM for job in waiting)
+    predicted = sum(job.forecast is not None and job.forecast.confidence > MIN_CONFIDENCE for job in waiting)
     if len(waiting) < 2:
         return Decision((), "one job at most does I/O", len(waiting), predicted)
     if not predicted:

@@ -14,19 +14,19 @@ from ...results.jobs.live_io import LiveIo, LiveJob
 from ...results.prediction import Prediction
 from ...results.upcoming import Upcoming, upcoming
 from ...scheduling.protocol import Forecast, JobState
-from .own_rates import OwnRates, Stretch
+from .own_rates import Interval, OwnRates
 
 _QUIET_S: Final = 0.3
 """Silence that ends a phase, s, in addition to the time between two steps."""
-_LEAST_BYTES: Final = 4096
+_MIN_BYTES: Final = 4096
 """Least bytes of a phase. Less is, for example, a log line, and no job waits for it."""
-_SHORTEST_S: Final = 1e-3
+_MIN_INTERVAL_S: Final = 1e-3
 _CALLS: Final = 2.0
-_LONGEST_CALL_S: Final = 30.0
+_MAX_CALL_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LiveState:
     """The jobs of one step.
 
     Attributes:
@@ -49,9 +49,9 @@ class _Known:
     state: JobState
     phase_start_s: float
     in_io: bool
-    told_s: float
+    changed_s: float
     """End of its latest call that was taken in."""
-    told: int = 0
+    state_version: int = 0
     """Bytes of the phase up to that time."""
     gap_s: float | None = None
     """Gap before the phase; None for the first one, whose start was not observed."""
@@ -69,9 +69,9 @@ class LiveJobs:
         self._capacity = capacity
         self._known: dict[str, _Known] = {}
         self._numbers = 0
-        self._looked_s: float | None = None
+        self._updated_s: float | None = None
 
-    def look(self, live: LiveIo, limited: Mapping[str, float]) -> Seen:
+    def update(self, live: LiveIo, limited: Mapping[str, float]) -> LiveState:
         """Take in the current data of the aggregator.
 
         Args:
@@ -79,20 +79,20 @@ class LiveJobs:
             limited: bytes/s of limited jobs. Their calls may take long, and a call is reported at its end.
         """
         now = live.made_at_s
-        quiet = _QUIET_S + (0.0 if self._looked_s is None else min(now - self._looked_s, _QUIET_S))
-        self._looked_s = now
+        quiet = _QUIET_S + (0.0 if self._updated_s is None else min(now - self._updated_s, _QUIET_S))
+        self._updated_s = now
         incomplete = [job.job for job in live.jobs if job.prediction is not None and job.prediction.incomplete]
         self._measure(live, limited)
         for job in live.jobs:
             rate = limited.get(job.job)
             call_s = 0.0 if rate is None else _CALLS * job.phase.moved / max(job.phase.calls, 1) / rate
-            self._update(job, now, quiet + min(call_s, _LONGEST_CALL_S))
+            self._update(job, now, quiet + min(call_s, _MAX_CALL_S))
         here = {job.job for job in live.jobs}
         self._known = {name: known for name, known in self._known.items() if name in here}
         left = {name: known for name, known in self._known.items() if name not in incomplete}
         waiting = sorted((each.state for each in left.values() if each.in_io), key=lambda state: state.since_s)
         coming = [each.state for each in left.values() if not each.in_io]
-        return Seen(waiting, coming, {each.state.number: name for name, each in left.items()}, incomplete)
+        return LiveState(waiting, coming, {each.state.number: name for name, each in left.items()}, incomplete)
 
     def _measure(self, live: LiveIo, limited: Mapping[str, float]) -> None:
         """Learn the highest rate of each job from the bytes moved since the last step."""
@@ -101,9 +101,9 @@ class LiveJobs:
             known, phase = self._known.get(job.job), job.phase
             begun_s, before = phase.start_s, 0
             if known is not None and known.phase_start_s == phase.start_s:
-                begun_s, before = max(known.told_s, phase.start_s), known.told
+                begun_s, before = max(known.changed_s, phase.start_s), known.state_version
             if phase.moved > before and phase.end_s > begun_s:
-                stretches[job.job] = Stretch(begun_s, phase.end_s, phase.moved - before)
+                stretches[job.job] = Interval(begun_s, phase.end_s, phase.moved - before)
         for name, stretch in stretches.items():
             known = self._known.get(name)
             if known is not None and name not in limited:
@@ -112,12 +112,12 @@ class LiveJobs:
 
     def _update(self, job: LiveJob, now: float, quiet: float) -> None:
         phase = job.phase
-        in_io = now - phase.end_s <= quiet and phase.moved >= _LEAST_BYTES
+        in_io = now - phase.end_s <= quiet and phase.moved >= _MIN_BYTES
         known = self._known.get(job.job)
         if known is None:
             self._numbers += 1
             state = JobState(self._numbers, self._capacity, phase.start_s, since_s=phase.start_s)
-            known = self._known[job.job] = _Known(state, phase.start_s, in_io=True, told_s=phase.start_s)
+            known = self._known[job.job] = _Known(state, phase.start_s, in_io=True, changed_s=phase.start_s)
         state = known.state
         state.limit = min(self._capacity, max(known.rates.limit(self._capacity), _predicted_rate(job.prediction)))
         if known.in_io and (not in_io or phase.start_s != known.phase_start_s):  # the phase in progress has ended
@@ -133,7 +133,7 @@ class LiveJobs:
                 state.since_s = phase.start_s
             known.in_io = True
             state.moved = float(phase.moved)
-        known.phase_start_s, known.told_s, known.told = phase.start_s, phase.end_s, phase.moved
+        known.phase_start_s, known.changed_s, known.state_version = phase.start_s, phase.end_s, phase.moved
         state.forecast = forecast_of(job.prediction, state.since_s, in_io=in_io)
 
 
@@ -141,7 +141,7 @@ def _predicted_rate(prediction: Prediction | None) -> float:
     """Return the mean rate of the predicted phase, bytes/s. The job can reach at least this."""
     if prediction is None or (coming := prediction.next_phase) is None:
         return 0.0
-    return coming.volume_bytes.value / max(coming.duration_s.value, _SHORTEST_S)
+    return coming.volume_bytes.value / max(coming.duration_s.value, _MIN_INTERVAL_S)
 
 
 def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -> Forecast | None:
@@ -159,7 +159,7 @@ def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -
     if not told:
         return None
     if in_io:
-        chosen = min(told, key=lambda each: _off(each, since_s))
+        chosen = min(told, key=lambda each: _phase_error(each, since_s))
     else:
         chosen = min(told, key=lambda each: _next_start_s(each, since_s))
     period_s, coming = chosen.period_s.value, chosen.next_phase
@@ -174,7 +174,7 @@ def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -
     )
 
 
-def _off(period: Upcoming, start_s: float) -> float:
+def _phase_error(period: Upcoming, start_s: float) -> float:
     """Return the distance, in periods, of a phase's start from the nearest expected start."""
     turns = (period.next_phase.start_s.value - start_s) / period.period_s.value
     return abs(turns - round(turns))

@@ -13,11 +13,11 @@ from ...events import InputError
 from ...events.files import read_bytes
 from ...results.base import Model
 from .fluid import Job
-from .mixes import MOST_PHASES, JobClass, draw
-from .predictions import perfect
+from .mixes import MAX_PHASES, JobClass, draw
+from .predictions import true_forecasts
 
-LARGEST_FILE: Final = 1 << 24
-_MOST_JOBS: Final = 10_000
+MAX_FILE: Final = 1 << 24
+_MAX_JOBS: Final = 10_000
 _EXPECTED: Final = "a table of the options in docs/scheduling.md"
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -27,7 +27,7 @@ class ClassEntry(Model):
     """``[[class]]``: similar jobs."""
 
     name: str = ""
-    count: int = Field(ge=1, le=_MOST_JOBS)
+    count: int = Field(ge=1, le=_MAX_JOBS)
     period_s: Positive
     spread: float = Field(0.0, ge=0, le=1)
     jitter: float = Field(0.0, ge=0, le=1)
@@ -43,7 +43,7 @@ class JobEntry(Model):
     name: str
     period_s: Positive
     volume: Positive
-    phases: int = Field(ge=1, le=MOST_PHASES)
+    phases: int = Field(ge=1, le=MAX_PHASES)
     limit: Positive | None = None
     start_s: NotNegative = 0.0
 
@@ -55,7 +55,7 @@ class MixFile(Model):
     load: Positive | None = None
     duration_s: Positive | None = None
     classes: list[ClassEntry] = Field([], alias="class", max_length=1000)
-    jobs: list[JobEntry] = Field([], alias="job", max_length=_MOST_JOBS)
+    jobs: list[JobEntry] = Field([], alias="job", max_length=_MAX_JOBS)
 
 
 def read_mix(path: Path) -> MixFile:
@@ -66,7 +66,7 @@ def read_mix(path: Path) -> MixFile:
     """
     where = str(path)
     try:
-        content = read_bytes(path, LARGEST_FILE)
+        content = read_bytes(path, MAX_FILE)
     except OSError as error:
         raise InputError(where, None, f"it cannot be read ({error.strerror})", "a TOML or JSON file") from None
     try:
@@ -99,7 +99,7 @@ def jobs_of(mix: MixFile, *, load: float, bandwidth: float, duration_s: float, s
         if gap < 0:
             raise ValueError(f"{one.name}: {one.volume:g} bytes at {limit:g} bytes/s take longer than its period")
         gaps, volumes = (gap,) * one.phases, (one.volume,) * one.phases
-        jobs.append(Job(one.name, gaps, volumes, limit, perfect(gaps, volumes, limit), one.start_s))
+        jobs.append(Job(one.name, gaps, volumes, limit, true_forecasts(gaps, volumes, limit), one.start_s))
     classes = [
         JobClass(
             one.name or f"{one.period_s:g} s",

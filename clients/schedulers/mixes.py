@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from .fluid import Job
-from .predictions import perfect
+from .predictions import true_forecasts
 
-MOST_PHASES: Final = 2_000_000
+MAX_PHASES: Final = 2_000_000
 """Maximum number of phases of all jobs together."""
-_LEAST: Final = 0.1
+_MIN_FACTOR: Final = 0.1
 """Least value of a drawn number, over its mean."""
 
 
@@ -57,13 +57,13 @@ def draw(classes: Sequence[JobClass], load: float, capacity: float, horizon_s: f
     rows = []
     for one in classes:
         for number in range(one.count):
-            period = one.period_s * _drawn(chance, one.spread)
+            period = one.period_s * _random_factor(chance, one.spread)
             part = one.weight * (1.0 - chance.random() if one.uneven else 1.0)
             rows.append((f"{one.name}-{number + 1}", one, period, part))
     total = math.fsum(part for _, _, _, part in rows)
     expected = math.fsum(horizon_s / period + 2 for _, _, period, _ in rows)
-    if expected > MOST_PHASES:
-        raise ValueError(f"{expected:.3g} phases are more than {MOST_PHASES:,}: lower the duration")
+    if expected > MAX_PHASES:
+        raise ValueError(f"{expected:.3g} phases are more than {MAX_PHASES:,}: lower the duration")
     jobs = []
     for name, one, period, part in rows:
         limit = min(one.limit or capacity, capacity)
@@ -78,23 +78,23 @@ def _job(
     name: str, one: JobClass, gap_s: float, volume: float, limit: float, horizon_s: float, chance: random.Random
 ) -> Job:
     elapsed = chance.random() * gap_s
-    gaps, volumes = [elapsed], [volume * _drawn(chance, one.jitter)]
+    gaps, volumes = [elapsed], [volume * _random_factor(chance, one.jitter)]
     elapsed += volumes[0] / limit
     while elapsed < horizon_s:
-        gaps.append(gap_s * (1 + one.drift) ** len(gaps) * _drawn(chance, one.jitter))
-        volumes.append(volume * _drawn(chance, one.jitter))
+        gaps.append(gap_s * (1 + one.drift) ** len(gaps) * _random_factor(chance, one.jitter))
+        volumes.append(volume * _random_factor(chance, one.jitter))
         elapsed += gaps[-1] + volumes[-1] / limit
-        if len(gaps) > MOST_PHASES:
-            raise ValueError(f"{name} has more than {MOST_PHASES:,} phases: lower the duration or the drift")
-    forecasts = perfect(gaps, volumes, limit)
+        if len(gaps) > MAX_PHASES:
+            raise ValueError(f"{name} has more than {MAX_PHASES:,} phases: lower the duration or the drift")
+    forecasts = true_forecasts(gaps, volumes, limit)
     if one.drift:
         forecasts = tuple(replace(forecast, drift=one.drift) for forecast in forecasts)
     return Job(name, tuple(gaps), tuple(volumes), limit, forecasts, kind=one.name)
 
 
-def _drawn(chance: random.Random, spread: float) -> float:
+def _random_factor(chance: random.Random, spread: float) -> float:
     """Return a random number around 1."""
     while spread:
-        if (drawn := chance.gauss(1, spread)) >= _LEAST:
+        if (drawn := chance.gauss(1, spread)) >= _MIN_FACTOR:
             return drawn
     return 1.0

@@ -9,15 +9,15 @@ from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
 from ...results.upcoming import upcoming
 from ...scheduling.protocol import Forecast
-from ..text.headline import who_text
+from ..text.headline import members_text
 from .fluid import Job
-from .mixes import MOST_PHASES
-from .predictions import perfect
+from .mixes import MAX_PHASES
+from .predictions import true_forecasts
 
-_SHORTEST_S = 1e-6
+_MIN_S = 1e-6
 
 
-def job_of_phases(
+def job_from_phases(
     name: str,
     span_s: tuple[float, float],
     phases: PhaseColumns,
@@ -41,24 +41,24 @@ def job_of_phases(
     rows = [row for row in zip(*columns, strict=True) if row[2] > 0]
     if not rows:
         raise ValueError("no bytes were moved that count")
-    busy = math.fsum(max(end - start, _SHORTEST_S) for start, end, _ in rows)
+    busy = math.fsum(max(end - start, _MIN_S) for start, end, _ in rows)
     limit = math.fsum(volume for _, _, volume in rows) / busy
     gaps, before = [], span_s[0]
     for start, end, _ in rows:
         gaps.append(max(0.0, start - before))
-        before = max(end, start + _SHORTEST_S)
+        before = max(end, start + _MIN_S)
     moved = tuple(volume for _, _, volume in rows)
     told: tuple[Forecast | None, ...] = (None,) * len(rows)
     if prediction.period_s is not None:
         sure = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
         told = tuple(
             replace(each, period_s=prediction.period_s.value, confidence=prediction.confidence, next_confidence=sure)
-            for each in perfect(gaps, moved, limit)
+            for each in true_forecasts(gaps, moved, limit)
         )
     return Job(name, tuple(gaps), moved, limit, told, span_s[0], max(0.0, span_s[1] - before))
 
 
-def each_period(prediction: Prediction) -> list[Prediction]:
+def predictions_by_period(prediction: Prediction) -> list[Prediction]:
     """Return one prediction per period of a running job, the main one first. Each is named by its members."""
     told = upcoming(prediction)
     if len(told) < 2:
@@ -66,7 +66,7 @@ def each_period(prediction: Prediction) -> list[Prediction]:
     return [
         prediction.model_copy(
             update={
-                "job": prediction.job if each.who is None else f"{prediction.job}, {who_text(each.who)}",
+                "job": prediction.job if each.who is None else f"{prediction.job}, {members_text(each.who)}",
                 "period_s": each.period_s, "confidence": each.confidence, "next_phase": each.next_phase,
                 "drift": each.drift, "who": each.who, "others": [],
             }
@@ -75,7 +75,7 @@ def each_period(prediction: Prediction) -> list[Prediction]:
     ]  # fmt: skip
 
 
-def job_of_prediction(prediction: Prediction, duration_s: float) -> Job:
+def job_from_prediction(prediction: Prediction, duration_s: float) -> Job:
     """Make a job that repeats the predicted next phase of a running one.
 
     Raises:
@@ -85,7 +85,7 @@ def job_of_prediction(prediction: Prediction, duration_s: float) -> Job:
     if prediction.period_s is None or prediction.next_phase is None:
         raise ValueError("has no period, or no next phase")
     coming = prediction.next_phase
-    volume, lasting = coming.volume_bytes.value, max(coming.duration_s.value, _SHORTEST_S)
+    volume, lasting = coming.volume_bytes.value, max(coming.duration_s.value, _MIN_S)
     period, growth = prediction.period_s.value, 0.0
     if prediction.drift is not None:
         period, growth = prediction.drift.period_s.value, prediction.drift.per_phase * prediction.period_s.value
@@ -97,8 +97,8 @@ def job_of_prediction(prediction: Prediction, duration_s: float) -> Job:
     while elapsed < duration_s:
         gaps.append(max(0.0, period + len(gaps) * growth - lasting))
         elapsed += gaps[-1] + lasting
-        if len(gaps) > MOST_PHASES:
-            raise ValueError(f"has more than {MOST_PHASES:,} phases in {duration_s:g} s")
+        if len(gaps) > MAX_PHASES:
+            raise ValueError(f"has more than {MAX_PHASES:,} phases in {duration_s:g} s")
     told = tuple(
         Forecast(
             prediction.period_s.value,

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-_LATEST: Final = 32
-_SHORTEST_S: Final = 0.02
+_MAX_RATES: Final = 32
+_MIN_INTERVAL_S: Final = 0.02
 """Least length of an interval, s; shorter ones may only measure a cache."""
 _FULL: Final = 0.7
 """Share of the capacity above which overlapping jobs take bandwidth from one another."""
@@ -19,14 +19,14 @@ _UPPER: Final = 0.9
 """Quantile of the measured rates: a job may be slower for reasons of its own."""
 
 
-class Stretch(NamedTuple):
+class Interval(NamedTuple):
     """Bytes of a job in an interval, Unix time."""
 
     start_s: float
     end_s: float
     moved: int
 
-    def within(self, other: Stretch) -> tuple[float, float]:
+    def overlap(self, other: Interval) -> tuple[float, float]:
         """Return the overlap with another interval, s. It also returns the bytes that it moves in the overlap."""
         beside_s = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
         if beside_s <= 0:
@@ -42,23 +42,23 @@ class OwnRates:
     """
 
     def __init__(self) -> None:
-        self._own: deque[float] = deque(maxlen=_LATEST)
-        self._at_least: deque[float] = deque(maxlen=_LATEST)
+        self._alone_rates: deque[float] = deque(maxlen=_MAX_RATES)
+        self._lower_bounds: deque[float] = deque(maxlen=_MAX_RATES)
 
-    def add(self, stretch: Stretch, others: Iterable[Stretch], capacity: float) -> None:
+    def add(self, stretch: Interval, others: Iterable[Interval], capacity: float) -> None:
         """Add an interval of the job, with those of all others that may overlap it. Capacity in bytes/s."""
         lasting_s = stretch.end_s - stretch.start_s
-        if lasting_s < _SHORTEST_S or stretch.moved <= 0:
+        if lasting_s < _MIN_INTERVAL_S or stretch.moved <= 0:
             return
-        beside = [stretch.within(other) for other in others]
+        beside = [stretch.overlap(other) for other in others]
         overlap_s = max((each for each, _ in beside), default=0.0)
         together = (stretch.moved + sum(moved for _, moved in beside)) / lasting_s
         is_shared = overlap_s > _OVERLAP * lasting_s and together >= _FULL * capacity
-        (self._at_least if is_shared else self._own).append(stretch.moved / lasting_s)
+        (self._lower_bounds if is_shared else self._alone_rates).append(stretch.moved / lasting_s)
 
     def limit(self, capacity: float) -> float:
         """Return the highest rate of the job, at most the capacity, bytes/s."""
-        if not self._own:
+        if not self._alone_rates:
             return capacity
-        own = sorted(self._own)[int(_UPPER * (len(self._own) - 1) + 0.5)]
-        return min(capacity, max(own, *self._at_least, 1.0) if self._at_least else max(own, 1.0))
+        own = sorted(self._alone_rates)[int(_UPPER * (len(self._alone_rates) - 1) + 0.5)]
+        return min(capacity, max(own, *self._lower_bounds, 1.0) if self._lower_bounds else max(own, 1.0))

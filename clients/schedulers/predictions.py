@@ -35,7 +35,7 @@ class Errors:
             raise ValueError("late and wrong must be 0 or above, missing 0 to 1")
 
 
-def perfect(gaps_s: Sequence[float], volumes: Sequence[float], limit: float) -> tuple[Forecast, ...]:
+def true_forecasts(gaps_s: Sequence[float], volumes: Sequence[float], limit: float) -> tuple[Forecast, ...]:
     """Return the truth of each phase. The period is the mean length of an iteration without other jobs."""
     iterations = [gap + volume / limit for gap, volume in zip(gaps_s, volumes, strict=True)]
     # the computation before the first phase may be cut
@@ -48,7 +48,7 @@ def perfect(gaps_s: Sequence[float], volumes: Sequence[float], limit: float) -> 
     )
 
 
-def with_errors(jobs: Sequence[Job], errors: Errors, seed: int) -> list[Job]:
+def add_errors(jobs: Sequence[Job], errors: Errors, seed: int) -> list[Job]:
     """Return the same jobs, with errors applied to their predictions.
 
     Probabilities are those of a calibrated predictor: of a period within 5 % of the true one, and of a start within a
@@ -65,12 +65,12 @@ def with_errors(jobs: Sequence[Job], errors: Errors, seed: int) -> list[Job]:
         if missing:
             forecasts = [None] * len(forecasts)
         elif errors.wrong:
-            forecasts = _wrong(forecasts, errors.wrong, chance)
+            forecasts = _scaled(forecasts, errors.wrong, chance)
         changed.append(replace(job, forecasts=tuple(forecasts)))
     return changed
 
 
-def _wrong(forecasts: Sequence[Forecast | None], spread: float, chance: random.Random) -> list[Forecast | None]:
+def _scaled(forecasts: Sequence[Forecast | None], spread: float, chance: random.Random) -> list[Forecast | None]:
     period, volume = (math.exp(chance.gauss(0, spread)) for _ in range(2))
     confidence, next_confidence = (2 * NormalDist().cdf(within / spread) - 1 for within in (_RIGHT, _ON_TIME))
     return [

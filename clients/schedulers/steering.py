@@ -12,9 +12,9 @@ from ...results.jobs.live_io import LiveIo
 from ...scheduling.protocol import Policy
 from .backends.contract import Backend, Planner
 from .limits import Decision, Limit, decide
-from .live_jobs import LiveJobs, Seen
+from .live_jobs import LiveJobs, LiveState
 
-_SUREST: Final = ("configured", "learnt")
+_RELIABLE: Final = ("configured", "learnt")
 _UNUSED: Final = "no job uses a file system of that name: `iotide contention URL` lists those that are used"
 
 
@@ -66,7 +66,7 @@ class Steering:
         clock: Callable[[], float],
     ) -> None:
         self._ask, self._policy, self._backend = ask, policy, backend
-        self._given, self._floor, self._newest_s, self._clock = capacity, floor, newest_s, clock
+        self._limits_set, self._floor, self._newest_s, self._clock = capacity, floor, newest_s, clock
         self._jobs: LiveJobs | None = None
         self._capacity = 0.0
         self._limited: dict[str, float] = {}
@@ -76,17 +76,17 @@ class Steering:
         try:
             live = self._ask()
         except IotideError as error:
-            return self._aside(f"no news: {error}")
+            return self._suspended(f"no news: {error}")
         if abs(self._clock() - live.made_at_s) > self._newest_s:
-            return self._aside(f"the aggregator's clock or answer is {self._clock() - live.made_at_s:.1f} s off")
+            return self._suspended(f"the aggregator's clock or answer is {self._clock() - live.made_at_s:.1f} s off")
         if not live.jobs:
-            return self._aside(_UNUSED, live.made_at_s, live)
-        capacity = self._given or _known(live.capacity)
+            return self._suspended(_UNUSED, live.made_at_s, live)
+        capacity = self._limits_set or _known(live.capacity)
         if capacity is None:
-            return self._aside("the file system's capacity is not known yet: give --capacity", live.made_at_s, live)
+            return self._suspended("the file system's capacity is not known yet: give --capacity", live.made_at_s, live)
         if self._jobs is None or abs(capacity - self._capacity) > capacity / 4:  # yields are counted from 0 again
             self._jobs, self._capacity = LiveJobs(capacity), capacity
-        seen = self._jobs.look(live, self._limited)
+        seen = self._jobs.update(live, self._limited)
         decision = decide(seen, self._policy, self._capacity, live.made_at_s, self._floor)
         problems = self._hold(decision.limits, seen, live.made_at_s)
         return Step(live.made_at_s, decision, len(live.jobs), seen.incomplete, self._capacity, problems)
@@ -96,17 +96,17 @@ class Steering:
         self._limited = {}
         return self._backend.clear()
 
-    def _hold(self, limits: Sequence[Limit], seen: Seen | None = None, at_s: float = 0.0) -> list[str]:
+    def _hold(self, limits: Sequence[Limit], seen: LiveState | None = None, at_s: float = 0.0) -> list[str]:
         if isinstance(self._backend, Planner):
             return self._backend.clear() if seen is None else self._backend.plan(seen, self._capacity, at_s)
         self._limited = {limit.job: limit.bytes_per_s for limit in limits}
         return self._backend.apply(limits)
 
-    def _aside(self, why: str, at_s: float = float("nan"), live: LiveIo | None = None) -> Step:
+    def _suspended(self, why: str, at_s: float = float("nan"), live: LiveIo | None = None) -> Step:
         return Step(at_s, Decision((), why, 0, 0), 0 if live is None else len(live.jobs), problems=self._hold(()))
 
 
 def _known(capacity: Capacity) -> float | None:
-    if capacity.known in _SUREST and capacity.bytes_per_s is not None and capacity.bytes_per_s.value > 0:
+    if capacity.known in _RELIABLE and capacity.bytes_per_s is not None and capacity.bytes_per_s.value > 0:
         return capacity.bytes_per_s.value
     return None

@@ -16,7 +16,7 @@ def load_of(jobs: Sequence[Job], capacity: float) -> float:
     return math.fsum(_rate(job, capacity) for job in jobs) / capacity
 
 
-def longest_alone_s(jobs: Sequence[Job], capacity: float) -> float:
+def end_alone_s(jobs: Sequence[Job], capacity: float) -> float:
     """Return the end of the last job if each ran alone."""
     return max(job.start_s + _alone_s(job, capacity) for job in jobs)
 

@@ -8,10 +8,10 @@ from typing import Final, TextIO
 from rich.console import Console
 
 from ...results.schedule import PolicyResult, Simulation
-from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import duration_text, rate_text
 
-_MOST_ROWS: Final = 24
+_MAX_ROWS: Final = 24
 _BASE: Final = "fair-share"
 _FILE_WIDTH: Final = 110
 
@@ -24,14 +24,14 @@ def print_simulation(simulation: Simulation, stream: TextIO) -> None:
     jobs = simulation.policies[0].jobs
     lasting = "until all have ended" if simulation.duration_s is None else f"for {duration_text(simulation.duration_s)}"
     console.print(
-        f"[bold]{shown_files(simulation.sources)}[/bold]  {counted(len(jobs), 'job')} sharing "
+        f"[bold]{file_list(simulation.sources)}[/bold]  {count_text(len(jobs), 'job')} sharing "
         f"{rate_text(simulation.bandwidth)}, load {simulation.load:.2f}, {lasting}",
         soft_wrap=True,
     )
-    console.print(_told(simulation), soft_wrap=True)
+    console.print(_conditions(simulation), soft_wrap=True)
     for note in simulation.notes:
-        console.print(f"note: {shown(note)}", soft_wrap=True)
-    table = table_of("")
+        console.print(f"note: {plain_name(note)}", soft_wrap=True)
+    table = number_table("")
     table.title = None
     table.add_column("policy", no_wrap=True)
     for heading in ("I/O slowdown", "highest", "lowest yield", "mean yield", "computing", "end"):
@@ -48,16 +48,16 @@ def print_simulation(simulation: Simulation, stream: TextIO) -> None:
         )
     print_table(console, table)
     _print_parts(console, simulation)
-    for line in _answers(simulation):
+    for line in _policy_results(simulation):
         console.print(line, soft_wrap=True)
 
 
-def _told(simulation: Simulation) -> str:
+def _conditions(simulation: Simulation) -> str:
     errors = simulation.errors
     wrong = [
         f"{what}"
         for what, given in (
-            (f"late by {counted(errors.late, 'phase')}", errors.late),
+            (f"late by {count_text(errors.late, 'phase')}", errors.late),
             (f"wrong by {100 * errors.wrong:g} %", errors.wrong),
             (f"missing for {100 * errors.missing:g} % of the jobs", errors.missing),
         )
@@ -72,11 +72,11 @@ def _print_parts(console: Console, simulation: Simulation) -> None:
     by_class = any(job.kind for job in first)
     keys = [job.kind or job.job for job in first] if by_class else [job.job for job in first]
     names = list(dict.fromkeys(keys))
-    table = table_of(f"I/O slowdown by {'class' if by_class else 'job'}")
+    table = number_table(f"I/O slowdown by {'class' if by_class else 'job'}")
     table.add_column("class" if by_class else "job", no_wrap=True)
     for result in simulation.policies:
         table.add_column(result.policy, justify="right", no_wrap=True)
-    for name in names[:_MOST_ROWS]:
+    for name in names[:_MAX_ROWS]:
         cells = []
         for result in simulation.policies:
             values = [
@@ -85,22 +85,22 @@ def _print_parts(console: Console, simulation: Simulation) -> None:
                 if key == name and job.io_slowdown is not None
             ]
             cells.append(_number(fmean(values) if values else None))
-        table.add_row(shown(name), *cells)
+        table.add_row(plain_name(name), *cells)
     print_table(console, table)
-    if len(names) > _MOST_ROWS:
-        console.print(f"{len(names) - _MOST_ROWS} more; --json lists all")
+    if len(names) > _MAX_ROWS:
+        console.print(f"{len(names) - _MAX_ROWS} more; --json lists all")
 
 
-def _answers(simulation: Simulation) -> list[str]:
+def _policy_results(simulation: Simulation) -> list[str]:
     """Return the effect of each policy, compared with fair share."""
     base = next((result for result in simulation.policies if result.policy == _BASE), None)
     if base is None:
         return []
-    lines = [_answer(base, result) for result in simulation.policies if result is not base]
+    lines = [_policy_result(base, result) for result in simulation.policies if result is not base]
     return ["", *lines] if lines else []
 
 
-def _answer(base: PolicyResult, result: PolicyResult) -> str:
+def _policy_result(base: PolicyResult, result: PolicyResult) -> str:
     change = ""
     if base.io_slowdown is not None and result.io_slowdown is not None:
         change = f"I/O slowdown {100 * (result.io_slowdown / base.io_slowdown - 1):+.0f} %, "

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...results.prediction import Prediction
-from ..text.headline import beside_text, headline_of
+from ..text.headline import group_period_text, make_headline
 from ..text.prediction_text import next_phase_text, sparkline, time_limit_text
 from ..text.units import byte_text, rate_text
 from .status_area import HEIGHT, StatusArea
@@ -19,7 +19,7 @@ from .status_area import HEIGHT, StatusArea
 class AreaView:
     """Bandwidth, period and a countdown to the next phase, at the bottom of a terminal."""
 
-    moves = True
+    is_animated = True
 
     def __init__(self, terminal: TextIO) -> None:
         self._area = StatusArea(terminal, HEIGHT)
@@ -27,12 +27,12 @@ class AreaView:
         self._prediction: Prediction | None = None
         self._ended = False
 
-    def predicted(self, prediction: Prediction) -> None:
+    def show_prediction(self, prediction: Prediction) -> None:
         """Show the prediction from the next tick on."""
         if not self._ended:
             self._prediction = prediction
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """Keep the prediction that is shown."""
         self._ended = True
 
@@ -57,7 +57,7 @@ class AreaView:
         prediction = self._prediction
         if prediction is None:
             return Text(" waiting for I/O", style="dim")
-        told = headline_of(prediction)
+        told = make_headline(prediction)
         notes = f" ({', '.join(told.notes)})" if told.notes else ""
         if not told.found:
             return Text(f" {told.period}{notes}", style="yellow" if prediction.incomplete else "dim")
@@ -74,7 +74,7 @@ class AreaView:
         beside = [each for each in self._prediction.others if each.relation == "beside"]
         limit = self._prediction.time_limit
         ending = "" if limit is None else time_limit_text(limit)
-        told = [next_phase_text(self._prediction.next_phase, now_s), ending, *map(beside_text, beside)]
+        told = [next_phase_text(self._prediction.next_phase, now_s), ending, *map(group_period_text, beside)]
         return Text(f" {'; '.join(filter(None, told))}")
 
     def _styled(self, text: Text) -> str:

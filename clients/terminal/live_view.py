@@ -11,14 +11,14 @@ from .status_area import HEIGHT, StatusArea
 
 
 class LiveView(Protocol):
-    """A view of a run; all calls but ``ended`` come from one thread."""
+    """A view of a run; all calls but ``end`` come from one thread."""
 
     @property
-    def moves(self) -> bool:
+    def is_animated(self) -> bool:
         """True if ``tick`` displays something."""
         ...
 
-    def predicted(self, prediction: Prediction) -> None:
+    def show_prediction(self, prediction: Prediction) -> None:
         """Set a new prediction."""
         ...
 
@@ -26,7 +26,7 @@ class LiveView(Protocol):
         """Set the bytes moved so far and the current bandwidth. Also set that of each bin until now (bytes/s)."""
         ...
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """The command has ended: later predictions include time after its end and are not shown. Thread-safe."""
         ...
 
@@ -49,15 +49,15 @@ def open_view(stream: TextIO, *, quiet: bool) -> LiveView:
 class SilentView:
     """A view that shows nothing."""
 
-    moves = False
+    is_animated = False
 
-    def predicted(self, prediction: Prediction) -> None:
+    def show_prediction(self, prediction: Prediction) -> None:
         """Show nothing."""
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Show nothing."""
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """Do nothing."""
 
     def close(self) -> None:
@@ -67,14 +67,14 @@ class SilentView:
 class LineView:
     """Prints a line for each prediction with a period. Without a period it prints a line for changes of the state."""
 
-    moves = False
+    is_animated = False
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._found: bool | str | None = None
         self._closed = False
 
-    def predicted(self, prediction: Prediction) -> None:
+    def show_prediction(self, prediction: Prediction) -> None:
         """Print the prediction; of successive predictions without a period only the first."""
         if self._closed:
             return
@@ -87,7 +87,7 @@ class LineView:
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Do nothing: lines are only printed with predictions."""
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """Stop printing."""
         self._closed = True
 

@@ -17,26 +17,26 @@ ASCENDING: Final = frozenset({"job", "user", "period", "next"})
 _FIXED: Final = 62  # columns beside the job's name, each with a leading blank
 _SPARK: Final = 14
 _WIDE: Final = 100
-_LEAST_NAME: Final = 8
+_MIN_NAME: Final = 8
 
 
-def plain(text: str) -> str:
+def strip_control(text: str) -> str:
     """Return a text without terminal control characters.
 
-    >>> plain("a\\x1b[2Jb\\n")
+    >>> strip_control("a\\x1b[2Jb\\n")
     'a?[2Jb?'
     """
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def sum_line(fleet: Fleet) -> str:
+def total_line(fleet: Fleet) -> str:
     """Return the number of jobs and their total bandwidth."""
     states = ", ".join(f"{count:,} {state}" for state, count in fleet.states.items()) or "none yet"
     alerts = f"; {fleet.alerts} alerts" if fleet.alerts else ""
     return f"{fleet.total:,} jobs: {states}; {rate_text(fleet.bandwidth)}{alerts}"
 
 
-def head_line(width: int, order: FleetOrder) -> str:
+def header_line(width: int, order: FleetOrder) -> str:
     """Return the column names; that of the sort column is in capitals."""
     heads = {"job": "job", "user": "user", "state": "state", "bandwidth": "bandwidth", "period": "period"}
     heads |= {"next": "next", "written": "written"}
@@ -59,7 +59,7 @@ def job_line(job: FleetJob, now_s: float, width: int) -> str:
     rate = rate_text(job.bandwidth) if job.bandwidth else ""
     mark = "!" if job.alerts or job.failures or not job.complete else ""
     cells = (rate, period, due, byte_text(job.bytes_written))
-    line = _row(width, plain(job.job), plain(job.user), f"{job.state}{mark}", *cells)
+    line = _row(width, strip_control(job.job), strip_control(job.user), f"{job.state}{mark}", *cells)
     return (f"{line} {sparkline(job.recent, _SPARK):<{_SPARK}}" if width >= _WIDE else line)[:width]
 
 
@@ -71,28 +71,28 @@ def detail_lines(detail: JobDetail, prediction: Prediction | None, width: int) -
         prediction: the last one.
         width: width of the terminal.
     """
-    yield plain(f"{detail.job}  {detail.user}  {detail.state}")
+    yield strip_control(f"{detail.job}  {detail.user}  {detail.state}")
     if detail.command:
-        yield plain(detail.command)
+        yield strip_control(detail.command)
     yield f"{len(detail.hosts)} nodes, {detail.ranks} ranks, {detail.events:,} calls"
     read, written = byte_text(detail.bytes_read), byte_text(detail.bytes_written)
     yield f"read {read}, written {written}, now {rate_text(detail.bandwidth)}"
     if prediction is not None:
-        yield plain(headline_text(prediction))
+        yield strip_control(headline_text(prediction))
         if (phase := prediction.next_phase) is not None:
             volume = byte_text(phase.volume_bytes.value)
             yield f"next phase at {clock_text(phase.start_s.value)} ({phase.confidence:.0%} sure): {volume}"
     for line in clock_lines(detail.clocks_off_s):
-        yield plain(line)
+        yield strip_control(line)
     if detail.losses:
-        yield plain("lost: " + ", ".join(f"{count:,} {reason}" for reason, count in detail.losses.items()))
+        yield strip_control("lost: " + ", ".join(f"{count:,} {reason}" for reason, count in detail.losses.items()))
     for failure in detail.failures:
-        yield plain(f"the analysis {failure.analysis} failed: {failure.reason}")
+        yield strip_control(f"the analysis {failure.analysis} failed: {failure.reason}")
     yield ""
     yield f"{'written':>10} {'read':>10} {'calls':>9}  file"
     for file in detail.files:
         moved = f"{byte_text(file.bytes_written):>10} {byte_text(file.bytes_read):>10}"
-        yield plain(_end_of(f"{moved} {file.calls:>9,}  ", file.path, width))
+        yield strip_control(_path_end(f"{moved} {file.calls:>9,}  ", file.path, width))
 
 
 _RIGHT: Final = ("bandwidth", "period", "next", "written")
@@ -100,11 +100,11 @@ _RIGHT: Final = ("bandwidth", "period", "next", "written")
 
 def _row(width: int, job: str, user: str, state: str, rate: str, period: str, due: str, written: str) -> str:
     """Return cells side by side; long cells are cut at their end."""
-    room = max(width - _FIXED - (_SPARK + 1 if width >= _WIDE else 0), _LEAST_NAME)
+    room = max(width - _FIXED - (_SPARK + 1 if width >= _WIDE else 0), _MIN_NAME)
     return f"{job[:room]:<{room}} {user[:8]:<8} {state[:8]:<8} {rate:>10} {period:>11} {due:>11} {written:>8}"
 
 
-def _end_of(before: str, path: str, width: int) -> str:
+def _path_end(before: str, path: str, width: int) -> str:
     """Return a line with the end of a path, which is the most informative part."""
-    room = max(width - len(before), _LEAST_NAME)
+    room = max(width - len(before), _MIN_NAME)
     return before + (path if len(path) <= room else f"...{path[3 - room :]}")

@@ -14,12 +14,12 @@ _PARTS: Final = (
     ("sync_s", "flushing"),
     ("metadata_s", "opening and the like"),
 )
-_TELLING: Final = 0.05
+_MIN_PART: Final = 0.05
 _SLIGHT: Final = 0.001
 _SMALL_SHARE: Final = 0.1
 _CHANGED: Final = 0.1
 """Share by which bytes in files differ from those in the program's calls. Above it a library is named as the cause."""
-_LEAST_MOVED: Final = 0.01
+_MIN_MOVED: Final = 0.01
 """Least share of the bytes for which a place is named."""
 
 
@@ -34,14 +34,14 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %".replace(".0 %", " %") if share < _SMALL_SHARE else f"{share * 100:.0f} %"
 
 
-def spent_line(advice: Advice) -> str:
+def io_time_line(advice: Advice) -> str:
     """Return the share of the run in I/O, by kind, of the slowest member."""
     if not advice.slowest and not advice.io_s:
         return "I/O: no call on the program's data was seen"
     told = [
         f"{duration_text(seconds)} {what}"
         for name, what in _PARTS
-        if (seconds := getattr(advice.spent, name)) >= _TELLING * advice.io_s and seconds > 0
+        if (seconds := getattr(advice.spent, name)) >= _MIN_PART * advice.io_s and seconds > 0
     ]
     who = f" in {advice.slowest}" if advice.slowest else ""
     lanes = f", the slowest of {advice.lanes:,} at once" if advice.lanes > 1 else ""
@@ -51,7 +51,7 @@ def spent_line(advice: Advice) -> str:
             f"{duration_text(advice.run_s)}{on}"
         )
     beside = ""
-    if advice.run_s and advice.system_s >= _TELLING * advice.run_s:
+    if advice.run_s and advice.system_s >= _MIN_PART * advice.run_s:
         beside = f"; {percent(advice.system_s / advice.run_s)} more on imports and system files"
     return f"I/O takes {percent(advice.io_share)} of the run{who}{lanes}{on}{beside}"
 
@@ -62,7 +62,7 @@ def moved_line(advice: Advice, *, partial: bool = False) -> str:
         return "no data moved by recorded calls" if partial else "no data moved"
     told = []
     moved = sum(place.bytes_read + place.bytes_written for place in advice.destinations)
-    places = [row for row in advice.destinations if row.bytes_read + row.bytes_written >= _LEAST_MOVED * moved]
+    places = [row for row in advice.destinations if row.bytes_read + row.bytes_written >= _MIN_MOVED * moved]
     for place in places[:_PLACES]:
         ways = [
             f"{byte_text(size)} {way}"
@@ -102,7 +102,7 @@ def first_line(advice: Advice, *, partial: bool = False) -> str:
     if not first.gain_s:
         return f"data at risk: {first.title}. {first.change}"
     more = f" (and {len(advice.findings) - 1} more: iotide advise)" if len(advice.findings) > 1 else ""
-    return f"change first, {_saves(first)}: {first.title}. {first.change}{more}"
+    return f"change first, {_saving_text(first)}: {first.title}. {first.change}{more}"
 
 
 def nothing_to_change(partial: bool) -> str:
@@ -110,7 +110,7 @@ def nothing_to_change(partial: bool) -> str:
     return "nothing to change in what was recorded" if partial else "nothing to change"
 
 
-def _saves(finding: AdviceFinding) -> str:
+def _saving_text(finding: AdviceFinding) -> str:
     return f"saves about {duration_text(finding.gain_s)} ({percent(finding.gain_share)} of the run)"
 
 
@@ -126,14 +126,14 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
         stream.write(text + "\n")
 
     say(f"{advice.job}: {advice.events:,} calls over {duration_text(advice.run_s)}")
-    say(spent_line(advice))
+    say(io_time_line(advice))
     say(moved_line(advice))
     if not advice.findings:
         say(first_line(advice))
     for number, finding in enumerate(advice.findings, 1):
         say()
         say(f"{number}. {finding.title}")
-        say(f"   {finding.cause.replace('_', ' ')}: {_cost(finding)}")
+        say(f"   {finding.cause.replace('_', ' ')}: {_cost_text(finding)}")
         say(f"   why     {finding.why}")
         say(f"   change  {finding.change}")
         begin, end = finding.first_s - advice.first_s, finding.last_s - advice.first_s
@@ -144,14 +144,14 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
         say(f"left out: {count:,} {reason.replace('_', ' ')}")
 
 
-def _cost(finding: AdviceFinding) -> str:
+def _cost_text(finding: AdviceFinding) -> str:
     if not finding.gain_s:
         return "costs no time, but endangers data"
-    costs = f"costs {duration_text(finding.seconds)} ({percent(finding.share)} of the run){_who(finding)}"
-    return f"{costs}; the change {_saves(finding)}"
+    costs = f"costs {duration_text(finding.seconds)} ({percent(finding.share)} of the run){_slowest_text(finding)}"
+    return f"{costs}; the change {_saving_text(finding)}"
 
 
-def _who(finding: AdviceFinding) -> str:
+def _slowest_text(finding: AdviceFinding) -> str:
     if not finding.slowest:
         return ""
     return f" in {finding.slowest}" + (f", the slowest of {finding.processes:,}" if finding.processes > 1 else "")

@@ -10,15 +10,15 @@ from rich.console import Console
 from ...results.alerts import Alert
 from ...results.base import Estimate
 from ...results.contention import Capacity, Collision, Contention, Slowdown
-from .headline import who_text
-from .tables import shown, table_of
+from .headline import members_text
+from .tables import number_table, plain_name
 from .units import clock_text, duration_text, rate_text
 
-_MOST: Final = 20
+_MAX_ROWS: Final = 20
 _KNOWN: Final = {"configured": "", "learnt": " learnt", "at_least": " at least"}
 
 
-def show(found: Contention, console: Console | None = None) -> None:
+def print_contention(found: Contention, console: Console | None = None) -> None:
     """Print contention results.
 
     Args:
@@ -27,35 +27,35 @@ def show(found: Contention, console: Console | None = None) -> None:
     """
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(f"{found.jobs} jobs at {clock_text(found.made_at_s)}, {found.completeness:.1%} complete at least")
-    table = table_of("File systems", "can move", "moves", "busy", "jobs")
+    table = number_table("File systems", "can move", "moves", "busy", "jobs")
     table.add_column("file system")
-    for state in found.file_systems[:_MOST]:
+    for state in found.file_systems[:_MAX_ROWS]:
         table.add_row(
             _capacity_text(state.capacity), rate_text(state.bandwidth), f"{state.busy:.0%}", str(len(state.jobs)),
-            shown(state.file_system),
+            plain_name(state.file_system),
         )  # fmt: skip
     if found.file_systems:
         console.print(table)
-    for alert in found.alerts[:_MOST]:
-        console.print(f"[bold]ALERT[/bold] {shown(alert_line(alert))}")
+    for alert in found.alerts[:_MAX_ROWS]:
+        console.print(f"[bold]ALERT[/bold] {plain_name(alert_line(alert))}")
     slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
-    for each in slowed[:_MOST]:
+    for each in slowed[:_MAX_ROWS]:
         console.print(_slowdown_text(each))
     if not slowed:
         console.print("No slowdown of a job by others is certain.")
-    for collision in found.ongoing[:_MOST]:
+    for collision in found.ongoing[:_MAX_ROWS]:
         console.print(f"Measured: {_collision_text(collision, found.made_at_s)}")
-    for collision in found.collisions[:_MOST]:
+    for collision in found.collisions[:_MAX_ROWS]:
         console.print(_collision_text(collision, found.made_at_s))
     if not found.collisions:
         console.print("No collision is predicted.")
-    for file in found.files[:_MOST]:
-        who = _and([shown(user.job) for user in file.jobs])
-        console.print(f"{shown(file.path)} is shared by {who}, {duration_text(file.together_s)} at once")
-    for one in found.abstained[:_MOST]:
+    for file in found.files[:_MAX_ROWS]:
+        who = _join_names([plain_name(user.job) for user in file.jobs])
+        console.print(f"{plain_name(file.path)} is shared by {who}, {duration_text(file.together_s)} at once")
+    for one in found.abstained[:_MAX_ROWS]:
         what = {"both": "no result", "forecast": "no forecast", "slowdown": "no slowdown"}
-        console.print(f"{shown(one.job)}: {what[one.what]}, because {one.reason}")
-    more = len(found.collisions) - _MOST
+        console.print(f"{plain_name(one.job)}: {what[one.what]}, because {one.reason}")
+    more = len(found.collisions) - _MAX_ROWS
     if more > 0:
         console.print(f"{more} further collisions: --json has all")
 
@@ -76,21 +76,21 @@ def _capacity_text(capacity: Capacity) -> str:
 def _slowdown_text(each: Slowdown) -> str:
     told = each.slowdown or Estimate(value=1.0, low=1.0, high=1.0)
     what = "a byte" if each.measure == "data" else "a metadata call"
-    who = _and([f"{shown(one.job)} ({one.share:.0%} of what they do)" for one in each.culprits])
+    who = _join_names([f"{plain_name(one.job)} ({one.share:.0%} of what they do)" for one in each.culprits])
     return (
-        f"{shown(each.job)} needs {told.value:.2f} times as long for {what} on {shown(each.file_system)} while others"
-        f" do I/O ({told.low:.2f} to {told.high:.2f}; {each.shared_phases} phases against {each.alone_phases} alone,"
-        f" p = {each.p_value:.1g}): {who or each.no_culprit}"
+        f"{plain_name(each.job)} needs {told.value:.2f} times as long for {what} on {plain_name(each.file_system)}"
+        f" while others do I/O ({told.low:.2f} to {told.high:.2f}; {each.shared_phases} phases against"
+        f" {each.alone_phases} alone, p = {each.p_value:.1g}): {who or each.no_culprit}"
     )
 
 
 def _collision_text(collision: Collision, now_s: float) -> str:
     wait = collision.start_s.value - now_s
     when = f"in {duration_text(wait)}" if wait > 0 else "now"
-    jobs = _and(
+    jobs = _join_names(
         [
-            shown(each.job)
-            + ("" if each.who is None else f" ({shown(who_text(each.who))})")
+            plain_name(each.job)
+            + ("" if each.who is None else f" ({plain_name(members_text(each.who))})")
             + (f" (+{duration_text(each.delay_s.value)})" if each.delay_s is not None else "")
             for each in collision.jobs
         ]
@@ -98,8 +98,8 @@ def _collision_text(collision: Collision, now_s: float) -> str:
     size = f"{rate_text(collision.demand)} wanted" + (
         f", {collision.excess:.1f} times what there is" if collision.excess > 1 else ""
     )
-    return f"{when} ({collision.probability:.0%} likely) on {shown(collision.file_system)}: {jobs}; {size}"
+    return f"{when} ({collision.probability:.0%} likely) on {plain_name(collision.file_system)}: {jobs}; {size}"
 
 
-def _and(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names)

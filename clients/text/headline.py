@@ -10,14 +10,14 @@ from ...results.base import Estimate
 from ...results.prediction import STAMPS_A_PERIOD, Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
 from .units import byte_text, duration_text
 
-_OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
-_UNSURE: Final = "not clearly periodic"
-_MOST_NAMES: Final = 3
-_LONGEST_NAME: Final = 48
+_MODE_TEXT: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
+_NOT_PERIODIC: Final = "not clearly periodic"
+_MAX_NAMES: Final = 3
+_MAX_NAME: Final = 48
 _FOLDERS: Final = 2  # displayed components of a path
-NO_RHYTHM: Final = "no period"
-NONE_CLAIMED: Final = "no period claimed"
-NO_LINE: Final = "none of these lines is a period; the weight says how far a line stands out from the others"
+NO_PERIOD: Final = "no period"
+NO_PERIOD_CLAIMED: Final = "no period claimed"
+NO_PERIOD_NOTE: Final = "none of these lines is a period; the weight says how far a line stands out from the others"
 """Note below spectral lines without a period."""
 
 
@@ -37,25 +37,25 @@ class Headline(Struct, frozen=True):
     found: bool
 
 
-def headline_of(prediction: Prediction | None, start_s: float | None = None) -> Headline:
+def make_headline(prediction: Prediction | None, start_s: float | None = None) -> Headline:
     """Return the headline; times count from ``start_s`` or the window's start. None: no prediction was made."""
     if prediction is None:
-        return Headline(NO_RHYTHM, "-", ("no call was seen",), found=False)
+        return Headline(NO_PERIOD, "-", ("no call was seen",), found=False)
     if prediction.incomplete:
-        return Headline(NONE_CLAIMED, "-", (incompleteness_text(prediction),), found=False)
+        return Headline(NO_PERIOD_CLAIMED, "-", (incompleteness_text(prediction),), found=False)
     window, period = prediction.window, prediction.period_s
     if period is None:
         earlier = [each for each in prediction.others if each.relation == "earlier"]
-        notes = [other_text(each, window.start_s if start_s is None else start_s) for each in earlier]
+        notes = [further_period_text(each, window.start_s if start_s is None else start_s) for each in earlier]
         notes.append(f"{duration_text(window.end_s - window.start_s)} seen")
         if prediction.stamp_s:
-            return Headline(NONE_CLAIMED, "-", (*notes, stamps_text(prediction)), found=False)
-        return Headline(NO_RHYTHM, "-", tuple(notes), found=False)
-    notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
+            return Headline(NO_PERIOD_CLAIMED, "-", (*notes, stamps_text(prediction)), found=False)
+        return Headline(NO_PERIOD, "-", tuple(notes), found=False)
+    notes = [interval_text(period).strip(" ()"), _MODE_TEXT[prediction.mode]]
     if prediction.drift is not None:
         notes.append(drift_text(prediction.drift))
-    notes.append("" if prediction.who is None else f"of {who_text(prediction.who)}")
-    notes.append("" if prediction.periodic else _UNSURE)
+    notes.append("" if prediction.who is None else f"of {members_text(prediction.who)}")
+    notes.append("" if prediction.periodic else _NOT_PERIODIC)
     for count, what in ((prediction.ranks_unseen, "rank"), (prediction.nodes_unseen, "node")):
         notes.append(f"{count:,} {what}{'s' if count != 1 else ''} not seen" if count else "")
     told = tuple(note for note in notes if note)
@@ -65,20 +65,20 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
 def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
     """Return the periods that the headline does not contain."""
     others = [] if prediction is None else prediction.others
-    return [each for each in others if headline_of(prediction).found or each.relation != "earlier"]
+    return [each for each in others if make_headline(prediction).found or each.relation != "earlier"]
 
 
 def weight_text(prediction: Prediction | None, line: Frequency) -> str:
     """Format the weight of a spectral line. For the line of the reported period its confidence."""
     if prediction is not None and prediction.period_s is not None and prediction.period_s.value == line.period_s:
-        return headline_of(prediction).confidence
+        return make_headline(prediction).confidence
     return f"{line.confidence:.0%}"
 
 
 def headline_text(prediction: Prediction) -> str:
     """Return the headline in one line."""
-    told = headline_of(prediction)
-    notes = ", ".join(note for note in told.notes if note != _UNSURE)
+    told = make_headline(prediction)
+    notes = ", ".join(note for note in told.notes if note != _NOT_PERIODIC)
     brackets = f" ({notes})" if notes else ""
     if not told.found:
         return f"{told.period}{brackets}"
@@ -104,7 +104,7 @@ def stamps_text(prediction: Prediction) -> str:
     return f"the times are {resolution}, which show no period below {shortest}"
 
 
-def other_text(other: OtherPeriod, start_s: float) -> str:
+def further_period_text(other: OtherPeriod, start_s: float) -> str:
     """Format a further period of a job; times count from ``start_s``."""
     period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
@@ -119,25 +119,25 @@ def other_text(other: OtherPeriod, start_s: float) -> str:
             phase = other.next_phase
             due = "" if phase is None else f", next at {duration_text(phase.start_s.value - start_s)}"
             each = "" if other.bytes_per_phase is None else f" of {byte_text(other.bytes_per_phase)}"
-            return f"{beside_text(other)}, {other.phases} phases{each}{due}"
+            return f"{group_period_text(other)}, {other.phases} phases{each}{due}"
 
 
-def beside_text(other: OtherPeriod) -> str:
+def group_period_text(other: OtherPeriod) -> str:
     """Format a period of other members, with these members."""
-    whose = "others" if other.who is None else who_text(other.who)
+    whose = "others" if other.who is None else members_text(other.who)
     period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     return f"beside: {whose} every {period}, confidence {other.confidence:.0%}"
 
 
-def who_text(who: Who) -> str:
+def members_text(who: Who) -> str:
     """Format the members that have a period: ranks 0-3, command lmp, files *.chk."""
-    names = who.members[:_MOST_NAMES]
-    kind = who.kind.removesuffix("es" if who.kind == "processes" else "s") if _is_one(who) else who.kind
+    names = who.members[:_MAX_NAMES]
+    kind = who.kind.removesuffix("es" if who.kind == "processes" else "s") if _is_single(who) else who.kind
     more = f" and {len(who.members) - len(names)} more" if len(who.members) > len(names) else ""
     return f"{kind} {', '.join(map(_short, names))}{more}"
 
 
-def _is_one(who: Who) -> bool:
+def _is_single(who: Who) -> bool:
     return len(who.members) == 1 and not (who.kind == "ranks" and "-" in who.members[0])
 
 
@@ -152,7 +152,7 @@ def _short(name: str) -> str:
     program, blank, rest = name.partition(" ")
     if blank and "/" in program:
         name = f"{program.rpartition('/')[2]} {rest}"
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+    return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 3]}..."
 
 
 def interval_text(estimate: Estimate) -> str:

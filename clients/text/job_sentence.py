@@ -7,7 +7,7 @@ from typing import Final
 from ...results.advice import Advice, AdviceFinding, Cause
 from ...results.prediction import NextPhase, Prediction
 from .advice_text import nothing_to_change
-from .headline import who_text
+from .headline import members_text
 from .units import byte_text, clock_text, duration_text
 
 _HOUR_S: Final = 3600.0
@@ -37,7 +37,7 @@ _CHANGE: Final[dict[Cause, str]] = {
 }
 
 
-def in_short(
+def job_sentence(
     advice: Advice, prediction: Prediction | None, now_s: float | None = None, *, partial: bool = False
 ) -> str:
     """Return the sentence.
@@ -55,14 +55,14 @@ def in_short(
         return ""
     first = advice.findings[0] if advice.findings else None
     sure = prediction if prediction is not None and prediction.periodic else None
-    parts = [_moves(advice, sure)]
+    parts = [_moved_text(advice, sure)]
     if sure is not None and sure.next_phase is not None and now_s is not None:
-        parts.append(_next(sure.next_phase, now_s))
-    parts.append(nothing_to_change(partial) if first is None else _change(first, advice, sure))
+        parts.append(_next_phase_text(sure.next_phase, now_s))
+    parts.append(nothing_to_change(partial) if first is None else _change_text(first, advice, sure))
     return "; ".join(parts)
 
 
-def _moves(advice: Advice, sure: Prediction | None) -> str:
+def _moved_text(advice: Advice, sure: Prediction | None) -> str:
     writes = advice.bytes_written >= advice.bytes_read
     if sure is not None and sure.period_s is not None and sure.scores is not None:
         least = min(advice.bytes_read, advice.bytes_written)
@@ -72,7 +72,7 @@ def _moves(advice: Advice, sure: Prediction | None) -> str:
             way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
         told = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
         if sure.who is not None:  # the request size is that of the whole job
-            return f"{told} ({who_text(sure.who)})"
+            return f"{told} ({members_text(sure.who)})"
     else:
         ways = ((advice.bytes_written, "writes"), (advice.bytes_read, "reads"))
         told = " and ".join(f"{way} {byte_text(size)}" for size, way in sorted(ways, key=lambda each: -each[0]) if size)
@@ -80,12 +80,12 @@ def _moves(advice: Advice, sure: Prediction | None) -> str:
     return f"{told} {advice.manner}".rstrip()
 
 
-def _next(phase: NextPhase, now_s: float) -> str:
+def _next_phase_text(phase: NextPhase, now_s: float) -> str:
     start_s = phase.start_s.value
     return f"next at {clock_text(start_s)}" if start_s > now_s else "next now"
 
 
-def _change(first: AdviceFinding, advice: Advice, sure: Prediction | None) -> str:
+def _change_text(first: AdviceFinding, advice: Advice, sure: Prediction | None) -> str:
     change = _CHANGE[first.cause]
     if not first.gain_s:
         return change

@@ -8,7 +8,7 @@ from typing import TextIO
 from pydantic import BaseModel
 from rich.console import Console
 
-from .tables import print_table, shown, table_of
+from .tables import number_table, plain_name, print_table
 
 _DIGITS = 4
 
@@ -30,7 +30,7 @@ def print_model(result: BaseModel, out: TextIO) -> None:
 
 def _print_rows(console: Console, name: str, rows: Sequence[BaseModel]) -> None:
     columns = list(type(rows[0]).model_fields)
-    table = table_of(_words(name), *map(_words, columns))
+    table = number_table(_words(name), *map(_words, columns))
     for row in rows:
         table.add_row(*(_text(getattr(row, column)) for column in columns))
     print_table(console, table)
@@ -52,12 +52,12 @@ def _text(value: object) -> str:
     if isinstance(value, BaseModel):
         return ", ".join(f"{_words(name)} {_text(getattr(value, name))}" for name in type(value).model_fields)
     if isinstance(value, Mapping):
-        return ", ".join(f"{shown(str(key))} {_text(each)}" for key, each in value.items()) or "-"
+        return ", ".join(f"{plain_name(str(key))} {_text(each)}" for key, each in value.items()) or "-"
     if isinstance(value, list | tuple):
         if value and isinstance(value[0], BaseModel):
             return f"{len(value):,}"
         return ", ".join(_text(each) for each in value) or "-"
-    return shown(str(value))
+    return plain_name(str(value))
 
 
 def _words(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...results.prediction import LastCheckpoint, NextPhase, Prediction, TimeLimit
-from .headline import beside_text, headline_text
+from .headline import group_period_text, headline_text
 from .units import byte_text, clock_text, duration_text
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
@@ -22,7 +22,7 @@ def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[s
     others = [other for other in prediction.others if other.relation == "beside"]
     return [
         prediction_line(prediction, with_job=with_job),
-        *(_line(prediction, beside_text(other), other.next_phase, with_job=with_job) for other in others),
+        *(_line(prediction, group_period_text(other), other.next_phase, with_job=with_job) for other in others),
         *(_end_line(prediction, prediction.time_limit, with_job=with_job) if prediction.time_limit else ()),
     ]
 

@@ -14,26 +14,26 @@ _UNBROKEN: Final = 10_000  # a terminal wraps lines; a squeezed table would lose
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def shown(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a file or program name without markup and control characters."""
     return escape(_UNPRINTABLE.sub("?", name))
 
 
-def shown_files(names: Sequence[str]) -> str:
+def file_list(names: Sequence[str]) -> str:
     """Return the first of several files, and the number of the others."""
-    return shown(names[0]) if len(names) == 1 else f"{shown(names[0])} and {len(names) - 1} more"
+    return plain_name(names[0]) if len(names) == 1 else f"{plain_name(names[0])} and {len(names) - 1} more"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def count_text(number: int, one: str, several: str = "") -> str:
     """Format a number of things.
 
-    >>> counted(1, "case"), counted(1200, "case"), counted(2, "activity", "activities")
+    >>> count_text(1, "case"), count_text(1200, "case"), count_text(2, "activity", "activities")
     ('1 case', '1,200 cases', '2 activities')
     """
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-def table_of(title: str, *headings: str) -> Table:
+def number_table(title: str, *headings: str) -> Table:
     """Return an empty table of numbers; the caller adds columns of names."""
     table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
     for heading in headings:

@@ -13,13 +13,13 @@ from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, StreamInfo, file_type_of
 from ...events.definitions import FileInfo
 from ...events.schema import UNKNOWN_RANK
-from .json_rows import Ints, Part, Spelled, rows_of, text
+from .json_rows import Ints, Part, TextColumn, join_rows, text
 
-_NOTHING = FileInfo("")
+_NO_FILE = FileInfo("")
 _FACTS = ("job", "host", "user", "command", "step", "rank", "pid")
 _LAYERS: Final = [layer.name for layer in Layer]
 _KINDS: Final = [kind.name for kind in Kind]
-_UNSAID = {"job": "", "host": "", "user": "", "command": "", "step": "", "rank": UNKNOWN_RANK, "pid": 0}
+_UNKNOWN = {"job": "", "host": "", "user": "", "command": "", "step": "", "rank": UNKNOWN_RANK, "pid": 0}
 
 
 def write_chrome(reader: ArchiveReader, out: IO[str], show: Callable[[int], None] = lambda calls: None) -> int:
@@ -44,7 +44,7 @@ def write_chrome(reader: ArchiveReader, out: IO[str], show: Callable[[int], None
     calls = 0
     for number, stream in reader.streams.items():
         zero_ns = first_ns if clocks[number] else begins[number] or 0
-        for event in _introduce(number, stream.info, zero_ns):
+        for event in _metadata_events(number, stream.info, zero_ns):
             out.write(separator + json.dumps(event, ensure_ascii=False))
             separator = ",\n"
         table = DefinitionTable()
@@ -63,10 +63,10 @@ def _texts(job: dict[str, Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in job.items()}
 
 
-def _introduce(number: int, info: StreamInfo, zero_ns: int) -> Iterator[dict[str, Any]]:
+def _metadata_events(number: int, info: StreamInfo, zero_ns: int) -> Iterator[dict[str, Any]]:
     who = [f"rank {info.rank}"] if info.rank >= 0 else []
     who += [info.command or info.source, *([f"on {info.host}"] if info.host else []), f"pid {info.pid}"]
-    facts = {name: getattr(info, name) for name in _FACTS if getattr(info, name) != _UNSAID[name]}
+    facts = {name: getattr(info, name) for name in _FACTS if getattr(info, name) != _UNKNOWN[name]}
     if info.clock_offset_ns is None:
         facts |= {"clock": "own", "begin_ns": str(zero_ns)}
     yield {"name": "process_name", "ph": "M", "pid": number, "args": {"name": " ".join(who), **facts}}
@@ -82,8 +82,8 @@ def _lines(
     has = np.zeros(len(batch), np.int64)
     for bit, (_, _, told) in enumerate(arguments):
         has |= told.astype(np.int64) << bit
-    call = Spelled.of(batch.call, lambda each: text(table.string(each) or "call"))
-    layer, kind = Spelled.of(batch.layer, _LAYERS.__getitem__), Spelled.of(batch.kind, _KINDS.__getitem__)
+    call = TextColumn.of(batch.call, lambda each: text(table.string(each) or "call"))
+    layer, kind = TextColumn.of(batch.layer, _LAYERS.__getitem__), TextColumn.of(batch.kind, _KINDS.__getitem__)
     lines = np.empty(len(batch), np.object_)
     for which in np.unique(has).tolist():
         rows = np.flatnonzero(has == which)
@@ -94,20 +94,20 @@ def _lines(
         said = [(head, column) for bit, (head, column, _) in enumerate(arguments) if which >> bit & 1]
         for at, (head, column) in enumerate(said):
             parts += [", " * (at > 0) + head, column.take(rows)]
-        lines[rows] = rows_of([*parts, "}}"], len(rows))
+        lines[rows] = join_rows([*parts, "}}"], len(rows))
     made: list[str] = lines.tolist()
     return made
 
 
 def _arguments(
     info: StreamInfo, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
-) -> list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]]:
+) -> list[tuple[str, Ints | TextColumn, npt.NDArray[np.bool_]]]:
     """Return the possible arguments of calls. Each has a prefix, the values, and the mask of calls that have it."""
-    file = Spelled.of(batch.file, lambda each: _file(files.get(each, _NOTHING)))
-    signature = Spelled.of(batch.signature, lambda each: text(signed) if (signed := table.signature(each)) else "")
-    made: list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]] = [
-        ('"path": ', file, _is_said(file)),
-        ('"signature": ', signature, _is_said(signature)),
+    file = TextColumn.of(batch.file, lambda each: _file(files.get(each, _NO_FILE)))
+    signature = TextColumn.of(batch.signature, lambda each: text(signed) if (signed := table.signature(each)) else "")
+    made: list[tuple[str, Ints | TextColumn, npt.NDArray[np.bool_]]] = [
+        ('"path": ', file, _is_known(file)),
+        ('"signature": ', signature, _is_known(signature)),
         ('"offset": ', batch.offset, batch.offset >= 0),
     ]
     for name in ("requested", "bytes", "errno", "handle", "parent", "depth", "flags"):
@@ -118,7 +118,7 @@ def _arguments(
     return made
 
 
-def _is_said(column: Spelled) -> npt.NDArray[np.bool_]:
+def _is_known(column: TextColumn) -> npt.NDArray[np.bool_]:
     unsaid = [number for number, spelled in column.texts.items() if not spelled]
     return np.isin(column.numbers, np.array(unsaid, np.int64), invert=True)
 

@@ -9,9 +9,9 @@ from typing import IO, Final
 from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, file_type_of
 from ...events.definitions import FileInfo
-from .json_rows import Part, Spelled, rows_of, text
+from .json_rows import Part, TextColumn, join_rows, text
 
-_NOTHING: Final = FileInfo("")
+_NO_FILE: Final = FileInfo("")
 _NUMBERS: Final = {
     "start_ns": "start", "dur_ns": "duration", "size": "bytes",
     **{name: name for name in ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno")},
@@ -31,14 +31,14 @@ def write_json_lines(reader: ArchiveReader, out: IO[str], show: Callable[[int], 
     """
     calls = 0
     for number in reader.streams:
-        for lines in lines_of(reader, number):
+        for lines in json_lines(reader, number):
             out.writelines(lines)
             calls += len(lines)
             show(calls)
     return calls
 
 
-def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
+def json_lines(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
     """Yield a stream's calls with their signatures as JSON lines. A piece has at most 65,536 lines.
 
     Raises:
@@ -53,17 +53,17 @@ def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
     table = DefinitionTable()
     for each in reader.calls(stream):
         table.apply(each.definitions)
-        yield rows_of(_parts(each.batch, table, archived.files, same), len(each.batch))
+        yield join_rows(_parts(each.batch, table, archived.files, same), len(each.batch))
 
 
 def _parts(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo], same: str) -> Iterator[Part]:
-    yield from ('{"call": ', Spelled.of(batch.call, lambda number: text(table.string(number))))
-    yield from (', "path": ', Spelled.of(batch.file, lambda number: _file(files.get(number, _NOTHING))))
-    yield from (same, ', "layer": ', Spelled.of(batch.layer, _LAYERS.__getitem__))
-    yield from (', "kind": ', Spelled.of(batch.kind, _KINDS.__getitem__))
+    yield from ('{"call": ', TextColumn.of(batch.call, lambda number: text(table.string(number))))
+    yield from (', "path": ', TextColumn.of(batch.file, lambda number: _file(files.get(number, _NO_FILE))))
+    yield from (same, ', "layer": ', TextColumn.of(batch.layer, _LAYERS.__getitem__))
+    yield from (', "kind": ', TextColumn.of(batch.kind, _KINDS.__getitem__))
     for name, column in _NUMBERS.items():
         yield from (f', "{name}": ', getattr(batch, column))
-    yield from (', "signature": ', Spelled.of(batch.signature, lambda number: text(table.signature(number))), "}\n")
+    yield from (', "signature": ', TextColumn.of(batch.signature, lambda number: text(table.signature(number))), "}\n")
 
 
 def _file(info: FileInfo) -> str:

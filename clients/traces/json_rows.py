@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class TextColumn:
     """A column of numbers, each of which represents a text.
 
     Attributes:
@@ -26,16 +26,16 @@ class Spelled:
     texts: dict[int, str]
 
     @classmethod
-    def of(cls, numbers: Ints, spell: Callable[[int], str]) -> Spelled:
+    def of(cls, numbers: Ints, spell: Callable[[int], str]) -> TextColumn:
         """Format each distinct number once."""
         return cls(numbers, {number: spell(number) for number in np.unique(numbers).tolist()})
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Spelled:
+    def take(self, rows: npt.NDArray[np.intp]) -> TextColumn:
         """Return some of the rows."""
-        return Spelled(self.numbers.take(rows), self.texts)
+        return TextColumn(self.numbers.take(rows), self.texts)
 
 
-Part: TypeAlias = "str | Ints | Spelled | list[Any]"
+Part: TypeAlias = "str | Ints | TextColumn | list[Any]"
 """Part of each row: a text, a number, a number's text, or a list with one value per row."""
 
 
@@ -44,7 +44,7 @@ def text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def rows_of(parts: Iterable[Part], count: int) -> list[str]:
+def join_rows(parts: Iterable[Part], count: int) -> list[str]:
     """Return the text of each row: its parts, concatenated."""
     spelled: list[str] = []
     columns: list[list[Any]] = []
@@ -54,7 +54,7 @@ def rows_of(parts: Iterable[Part], count: int) -> list[str]:
         elif isinstance(part, list):
             spelled.append("%s")
             columns.append(part)
-        elif isinstance(part, Spelled):
+        elif isinstance(part, TextColumn):
             known = _common(part.numbers)
             spelled.append("%s" if known is None else part.texts[known].replace("%", "%%"))
             if known is None:

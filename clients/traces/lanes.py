@@ -9,8 +9,8 @@ Call = TypeVar("Call")
 
 ROUNDING_NS: Final = 2_000
 """Maximum overlap with the next call of the thread, ns: strace rounds timestamps to microseconds."""
-MOST_LANES: Final = 64
-MOST_NESTED: Final = 256
+MAX_LANES: Final = 64
+MAX_NESTED: Final = 256
 
 
 class Lanes(Generic[Call]):
@@ -25,32 +25,32 @@ class Lanes(Generic[Call]):
     """
 
     def __init__(self, leave: Callable[[int, int, Call], None], cut: Callable[[], None]) -> None:
-        self._leave, self._cut = leave, cut
+        self._close, self._cut = leave, cut
         self._lanes: list[list[tuple[int, Call]]] = []
 
     def place(self, start: int, end: int, call: Call) -> int:
         """Close calls that ended by ``start``, and open a call. Calls must be ordered by start. Return its lane."""
         for number, stack in enumerate(self._lanes):
             while stack and stack[-1][0] <= start:
-                self._leave(number, *stack.pop())
+                self._close(number, *stack.pop())
             while stack and start < stack[-1][0] < end and stack[-1][0] - start <= ROUNDING_NS:
-                self._leave(number, start, stack.pop()[1])
+                self._close(number, start, stack.pop()[1])
                 self._cut()
-            if not stack or (stack[-1][0] >= end and len(stack) < MOST_NESTED):
+            if not stack or (stack[-1][0] >= end and len(stack) < MAX_NESTED):
                 stack.append((end, call))
                 return number
-        if len(self._lanes) < MOST_LANES:
+        if len(self._lanes) < MAX_LANES:
             self._lanes.append([(end, call)])
             return len(self._lanes) - 1
         stack = self._lanes[-1]
         while stack:
-            self._leave(MOST_LANES - 1, start, stack.pop()[1])
+            self._close(MAX_LANES - 1, start, stack.pop()[1])
             self._cut()
         stack.append((end, call))
-        return MOST_LANES - 1
+        return MAX_LANES - 1
 
-    def finish(self) -> None:
+    def close_all(self) -> None:
         """Close all open calls."""
         for number, stack in enumerate(self._lanes):
             while stack:
-                self._leave(number, *stack.pop())
+                self._close(number, *stack.pop())

@@ -49,13 +49,13 @@ def calls_in_order(
         table.apply(each.definitions)
         held.append(each.batch)
         count += len(each.batch)
-        until = stamps.later[chunk]
+        until = stamps.successors[chunk]
         if count < window and until < _LATEST:
             continue
-        ready, held = _split(held, until)
+        ready, held = _split_at(held, until)
         count = sum(map(len, held))
         if ready:
-            yield _sorted(ready), table
+            yield _sort_columns(ready), table
         if count >= window:
             held.clear()
             yield from _in_windows(
@@ -67,7 +67,7 @@ def calls_in_order(
 class _Stamps(NamedTuple):
     """Timestamps of a stream, available before its calls are unpacked."""
 
-    later: list[int]
+    successors: list[int]
     """For each chunk, the first start in later chunks."""
     edges: npt.NDArray[np.int64]
     """Starts of the windows of time, and the end of the last one."""
@@ -88,7 +88,7 @@ class _Stamps(NamedTuple):
         return cls(later, np.array(sorted(edges), np.int64))
 
 
-def _split(held: list[EventBatch], until: int) -> tuple[list[EventBatch], list[EventBatch]]:
+def _split_at(held: list[EventBatch], until: int) -> tuple[list[EventBatch], list[EventBatch]]:
     """Return the calls that begin before a time, and the others."""
     before, others = list[EventBatch](), list[EventBatch]()
     for batch in held:
@@ -114,20 +114,20 @@ def _in_windows(reader: ArchiveReader, stream: int, edges: list[int]) -> Iterato
             else:
                 held.append(found)
         if held:
-            yield _sorted(held), table
+            yield _sort_columns(held), table
 
 
-def _sorted(held: list[EventBatch]) -> EventBatch:
+def _sort_columns(held: list[EventBatch]) -> EventBatch:
     """Return calls in order of time, column by column. Copies take most of a conversion's memory."""
     columns = {name: [getattr(batch, name) for batch in held] for name in COLUMNS}
     held.clear()
     depth, duration, start = (np.concatenate(columns[name]) for name in ("depth", "duration", "start"))
     order = np.lexsort((depth, -duration, start))
     del depth, duration, start
-    return EventBatch(**{name: _taken(columns.pop(name), order) for name in COLUMNS})
+    return EventBatch(**{name: _take_rows(columns.pop(name), order) for name in COLUMNS})
 
 
-def _taken(parts: list[npt.NDArray[Any]], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+def _take_rows(parts: list[npt.NDArray[Any]], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
     """Return the rows of a column in an order. A constant column stays a single value in memory."""
     if all(is_constant(part) and part[0] == parts[0][0] for part in parts):
         return np.broadcast_to(parts[0][0], order.shape)

@@ -16,7 +16,7 @@ from ...events.schema import Kind
 ROW_GROUP: Final = 65_536
 """Rows of a group. Source: [Recorder] (64 K records)."""
 _NUMBERS: Final = [name for name in COLUMNS if name not in ("call", "file", "signature", "layer", "kind")]
-_NOTHING: Final = FileInfo("")
+_NO_FILE: Final = FileInfo("")
 _OF_STREAM: Final = ("job", "host", "user", "command", "step")
 _TEXTS: Final = (*_OF_STREAM, "clock", "call", "signature", "path", "file_type", "layer", "kind")
 
@@ -54,8 +54,8 @@ def write_parquet(reader: ArchiveReader, path: Path, show: Callable[[int], None]
                 for name, values, text_of in (
                     ("call", batch.call, table.string),
                     ("signature", batch.signature, table.signature),
-                    ("path", batch.file, lambda file, files=stream.files: files.get(file, _NOTHING).path),
-                    ("file_type", batch.file, lambda file, files=stream.files: files.get(file, _NOTHING).type.name),
+                    ("path", batch.file, lambda file, files=stream.files: files.get(file, _NO_FILE).path),
+                    ("file_type", batch.file, lambda file, files=stream.files: files.get(file, _NO_FILE).type.name),
                     ("layer", batch.layer, lambda layer: Layer(layer).name),
                     ("kind", batch.kind, lambda kind: Kind(kind).name),
                 ):

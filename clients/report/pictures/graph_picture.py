@@ -9,10 +9,10 @@ from typing import Final
 
 from ....results.dfg import Graph
 from ...dfg.layout import LINE_HEIGHT, Box, place
-from ...dfg.routes import Route, routes_of
+from ...dfg.routes import Route, route_edges
 from ...dfg.scene import START, Node, Scene, scene_of
 
-_MOST_EDGES: Final = 24
+_MAX_EDGES: Final = 24
 _MARGIN: Final = 36.0
 _TITLE_BASE: Final = 6 + 0.75 * LINE_HEIGHT
 """Distance from the upper edge of a box to the baseline of its first line."""
@@ -27,7 +27,7 @@ def graph_picture(graph: Graph) -> str:
     Returns:
         An SVG element, no wider than its text needs.
     """
-    scene = _without_loose_markers(scene_of(graph, most_edges=_MOST_EDGES))
+    scene = _without_loose_markers(scene_of(graph, most_edges=_MAX_EDGES))
     layout = place(scene)
     boxes = [layout.boxes[node.name] for node in scene.nodes]
     left = min(box.left for box in boxes) - _MARGIN
@@ -40,7 +40,7 @@ def graph_picture(graph: Graph) -> str:
             f'width="{width:.0f}" role="img" text-anchor="middle" font-family="system-ui, sans-serif" '
             'font-size="11.5">',
             f"<title>Which call follows which, {len(scene.nodes):,} nodes</title>",
-            *map(_edge, routes_of(scene, layout)),
+            *map(_edge, route_edges(scene, layout)),
             *(line for node in scene.nodes for line in _node(node, layout.boxes[node.name])),
             "</svg>",
         ]

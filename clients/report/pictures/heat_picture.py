@@ -13,19 +13,19 @@ _WIDTH: Final = 960.0
 _LEFT: Final = 190.0
 _RIGHT: Final = 14.0
 _TOP: Final = 30.0
-_LONGEST: Final = 26
+_MAX_LABEL: Final = 26
 _HUES: Final = (("write", "#0b6e99"), ("read", "#d9822b"), ("other calls", "#8a5fb0"))
 _STEPS: Final = (0.15, 0.35, 0.55, 0.75, 1.0)
-_MOST_ROWS: Final = 48
-_LEAST_ROW: Final = 0.005
+_MAX_ROWS: Final = 48
+_MIN_ROW: Final = 0.005
 """Least time of a drawn row, as a share of the largest row's time."""
-_LEAST: Final = 0.001  # of a bin
+_MIN_SHARE: Final = 0.001  # of a bin
 
 
 def shown_rows(heat: HeatMap) -> list[HeatRow]:
     """Return the drawn rows in their order: those with the most time, without invisible ones."""
-    least = max((row.seconds for row in heat.rows), default=0.0) * _LEAST_ROW
-    kept = sorted((row for row in heat.rows if row.seconds >= least), key=lambda row: -row.seconds)[:_MOST_ROWS]
+    least = max((row.seconds for row in heat.rows), default=0.0) * _MIN_ROW
+    kept = sorted((row for row in heat.rows if row.seconds >= least), key=lambda row: -row.seconds)[:_MAX_ROWS]
     names = {id(row) for row in kept}
     return [row for row in heat.rows if id(row) in names]
 
@@ -59,7 +59,7 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
         )
     for number, row in enumerate(rows):
         top = _TOP + high * number
-        name = row.name if len(row.name) <= _LONGEST else f"{row.name[: _LONGEST - 3]}..."
+        name = row.name if len(row.name) <= _MAX_LABEL else f"{row.name[: _MAX_LABEL - 3]}..."
         if high >= 9:
             parts.append(
                 f'<text x="{_LEFT - 6:.0f}" y="{top + high / 2 + 4:.1f}" text-anchor="end">'
@@ -82,7 +82,7 @@ def _cells(row: HeatRow, bin_s: float, top: float, wide: float, high: float) -> 
     """Draw the cells of a row; equal neighbours are merged into one rectangle."""
     drawn: list[str] = []
     begin, look = 0, (-1, 0)
-    looks = [_look(row, at, bin_s) for at in range(len(row.read))]
+    looks = [_cell_colour(row, at, bin_s) for at in range(len(row.read))]
     for at, one in enumerate([*looks, (-1, -1)]):
         if one == look:
             continue
@@ -96,11 +96,11 @@ def _cells(row: HeatRow, bin_s: float, top: float, wide: float, high: float) -> 
     return "".join(drawn)
 
 
-def _look(row: HeatRow, at: int, bin_s: float) -> tuple[int, int]:
+def _cell_colour(row: HeatRow, at: int, bin_s: float) -> tuple[int, int]:
     """Return hue and darkness of a cell; (-1, 0) for an empty one."""
     each = (row.written[at], row.read[at], row.other[at])
     share = sum(each) / (bin_s * row.members)
-    if share < _LEAST:
+    if share < _MIN_SHARE:
         return -1, 0
     steps = (0.01, 0.05, 0.25, 0.6)
     return each.index(max(each)), sum(share >= limit for limit in steps)

@@ -12,11 +12,11 @@ from ....results.base import Estimate
 from ....results.jobs.job import SignalSeries
 from ....results.prediction import Prediction
 from ....results.traces.plot_data import TraceSignal
-from ...detection.picture_data import crests_s, steps_of
+from ...detection.picture_data import crest_times_s, merge_bins
 from ...drawing.charts import PHASE, READ, WRITE, Unit, rate_unit, time_unit
 from ...drawing.svg_chart import Chart
 
-_MOST_STEPS: Final = 2000
+_MAX_STEPS: Final = 2000
 _SIGNAL_HEIGHT, _HISTORY_HEIGHT = 320.0, 260.0
 _INK: Final = "#1b2733"
 
@@ -30,7 +30,7 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     trace = TraceSignal(signal.start_s, signal.bin_s, np.asarray(signal.read), np.asarray(signal.written))
     zero = signal.start_s
     unit = time_unit(trace.end_s - zero)
-    steps = steps_of(trace, _MOST_STEPS)
+    steps = merge_bins(trace, _MAX_STEPS)
     top = float(steps.highest.max(initial=0.0))
     rate = rate_unit(top)
     upcoming = prediction is not None and prediction.period_s is not None and prediction.next_phase is not None
@@ -86,7 +86,7 @@ def history_chart(history: Sequence[Prediction]) -> str:
 
 def _add_period(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit) -> None:
     """Draw a ruler of the period, also after the end of the run."""
-    crests = crests_s(prediction).tolist()
+    crests = crest_times_s(prediction).tolist()
     for crest in crests:
         chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)
     if crests:

@@ -9,18 +9,18 @@ from ....results.advice import Advice, AdviceFinding
 from ...text.advice_text import floor_text
 from ...text.layer_words import time_text
 from ...text.units import byte_text, duration_text
-from ..job_data import Subject
+from ..job_data import JobData
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
 from .io_cost import share_text
 
 if TYPE_CHECKING:
     from ....results.layers import Finding
 
-_MOST: Final = 8
+_MAX_CHANGES: Final = 8
 _HEAD: Final = "What to change"
 
 
-def what_to_change(subject: Subject, advice: Advice | None, findings: list[Finding]) -> Lines:
+def advice_part(subject: JobData, advice: Advice | None, findings: list[Finding]) -> Lines:
     """Yield the advice; without advice, the findings of the layers."""
     yield heading(_HEAD)
     if not subject.job.events:
@@ -28,7 +28,7 @@ def what_to_change(subject: Subject, advice: Advice | None, findings: list[Findi
     elif advice is not None:
         yield from _advice(advice, subject.started_s, partial=subject.is_partial)
     else:
-        yield from _standing_out(findings, subject.lasted_s)
+        yield from _finding_lines(findings, subject.duration_s)
 
 
 def _advice(advice: Advice, started_s: float, *, partial: bool) -> Lines:
@@ -37,10 +37,10 @@ def _advice(advice: Advice, started_s: float, *, partial: bool) -> Lines:
         yield paragraph(f"Nothing was found{where} whose change would save {floor_text(advice)} or more.")
         return
     yield '<ol class="advice">'
-    for row in advice.findings[:_MOST]:
+    for row in advice.findings[:_MAX_CHANGES]:
         yield f"  <li>{''.join(_item(row, started_s))}</li>"
     yield "</ol>"
-    if (more := len(advice.findings) - _MOST) > 0:
+    if (more := len(advice.findings) - _MAX_CHANGES) > 0:
         yield paragraph(f"and {more:,} further findings (iotide advise)", soft=True)
 
 
@@ -64,12 +64,12 @@ def _item(row: AdviceFinding, started_s: float) -> Lines:
         yield f"<br>{', '.join(code(path) for path in row.examples)}"
 
 
-def _standing_out(findings: list[Finding], span_s: float) -> Lines:
+def _finding_lines(findings: list[Finding], span_s: float) -> Lines:
     if not findings:
         yield paragraph("Nothing stands out in its calls.")
         return
     lines = []
-    for row in findings[:_MOST]:
+    for row in findings[:_MAX_CHANGES]:
         share = f" ({share_text(row.seconds / span_s)} of the run)" if 0 < row.seconds <= span_s else ""
         lines.append(f"{escape(sentence(row.text))}: {time_text(row.seconds)}{share}.")
     yield from bullets(lines)

@@ -10,17 +10,17 @@ from ....events.losses import loss_lines
 from ....results.jobs.run import UnseenProgram
 from ....results.prediction import Prediction
 from ...text.units import clock_lines, mapped_text, not_counted_text
-from ..job_data import Subject
+from ..job_data import JobData
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
 
-_MOST_UNSEEN: Final = 20
+_MAX_UNSEEN: Final = 20
 
 
-def how_complete(subject: Subject, calls: int) -> Lines:
+def completeness_part(subject: JobData, calls: int) -> Lines:
     """Yield the missing data, or that none is known to be missing."""
     job = subject.job
     yield heading("Confidence and completeness")
-    yield from _sure(subject.prediction)
+    yield from _period_share(subject.prediction)
     if left := not_counted_text(job.not_counted):
         yield f'<p class="soft">{escape(sentence(left))}.\n  What counts is the program\'s data.</p>'
     if stores := mapped_text(job.not_counted):
@@ -34,15 +34,15 @@ def how_complete(subject: Subject, calls: int) -> Lines:
     if job.failures:
         yield paragraph("Analyses that failed, and whose results are missing here:")
         yield from bullets(escape(f"{row.analysis}: {row.reason}") for row in job.failures)
-    if subject.lacks:
+    if subject.missing_parts:
         yield paragraph("What the input does not say, or is left out:")
-        yield from bullets(escape(line) for line in subject.lacks)
-    yield from _unseen(subject.unseen)
-    if not (job.losses or job.failures or subject.unseen or subject.lacks) and job.events:
+        yield from bullets(escape(line) for line in subject.missing_parts)
+    yield from _unseen_lines(subject.unseen)
+    if not (job.losses or job.failures or subject.unseen or subject.missing_parts) and job.events:
         yield paragraph(f"Nothing is known to be missing: all {calls:,} calls that were recorded are in this report.")
 
 
-def _sure(prediction: Prediction | None) -> Lines:
+def _period_share(prediction: Prediction | None) -> Lines:
     if prediction is None or prediction.period_s is None:
         return
     text = f"The period is right to 5 % with a probability of {prediction.confidence:.0%}."
@@ -51,14 +51,14 @@ def _sure(prediction: Prediction | None) -> Lines:
     yield paragraph(text)
 
 
-def _unseen(rows: Sequence[UnseenProgram]) -> Lines:
+def _unseen_lines(rows: Sequence[UnseenProgram]) -> Lines:
     if not rows:
         return
     lines = []
-    for row in rows[:_MOST_UNSEEN]:
+    for row in rows[:_MAX_UNSEEN]:
         often = f" ({row.times:,} times)" if row.times > 1 else ""
         lines.append(f"{code(row.program or 'another program')}{often},\n    which {escape(row.reason)}")
-    if (more := len(rows) - _MOST_UNSEEN) > 0:
+    if (more := len(rows) - _MAX_UNSEEN) > 0:
         lines.append(f"{more:,} further programs")
     yield paragraph("Not seen, and missing here:")
     yield from bullets(lines)

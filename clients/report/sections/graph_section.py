@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from ....results.findings import Findings
 from ...text.layer_words import time_text
-from ..job_data import Subject
+from ..job_data import JobData
 from ..markup import Lines, heading, paragraph, picture, table
 
 if TYPE_CHECKING:
     from ....results.dfg import Graph
     from ....results.layers import Layers
 
-_MOST_EDGES: Final = 10
-_MOST_DRAWN: Final = 10
+_MAX_EDGES: Final = 10
+_MAX_DRAWN: Final = 10
 
 
-def graph(subject: Subject, findings: Findings) -> Lines:
+def graph(subject: JobData, findings: Findings) -> Lines:
     """Yield the most frequent successions of calls."""
-    if findings.graph is None or _of_sums(findings.layers):
+    if findings.graph is None or _has_summaries(findings.layers):
         return
     told = on_data(findings.graph)
     if not told.edges:
@@ -27,7 +27,7 @@ def graph(subject: Subject, findings: Findings) -> Lines:
     from ..pictures.graph_picture import graph_picture
 
     yield heading("What follows what")
-    yield picture(graph_picture(_strongest(told)), "")
+    yield picture(graph_picture(_frequent_activities(told)), "")
     yield paragraph(
         "The strongest part of the directly-follows graph of calls in folders with the program's data. The darker a "
         "node, the more of the time of all calls it takes. An edge has the number of times that one followed the "
@@ -37,7 +37,7 @@ def graph(subject: Subject, findings: Findings) -> Lines:
     heads = ("Call", "then", "times", "mean gap")
     rows = (
         (row.source, row.target, f"{row.count:,}", "overlap" if row.mean_gap_s < 0 else time_text(row.mean_gap_s))
-        for row in told.edges[:_MOST_EDGES]
+        for row in told.edges[:_MAX_EDGES]
     )
     yield from table(heads, rows)
 
@@ -47,24 +47,24 @@ def on_data(told: Graph) -> Graph:
     kept = [row for row in told.activities if row.on_data is not False]
     if len(kept) == len(told.activities):
         return told
-    return _among(told, {row.name for row in kept})
+    return _edges_among(told, {row.name for row in kept})
 
 
-def _strongest(told: Graph) -> Graph:
+def _frequent_activities(told: Graph) -> Graph:
     """Return the activities of the most frequent edges. Their number is limited by the space of a chart."""
     names: set[str] = set()
     for row in told.edges:
-        if len(names | {row.source, row.target}) <= _MOST_DRAWN:
+        if len(names | {row.source, row.target}) <= _MAX_DRAWN:
             names |= {row.source, row.target}
-    return _among(told, names)
+    return _edges_among(told, names)
 
 
-def _among(told: Graph, names: set[str]) -> Graph:
+def _edges_among(told: Graph, names: set[str]) -> Graph:
     activities = [row for row in told.activities if row.name in names]
     edges = [row for row in told.edges if row.source in names and row.target in names]
     return told.model_copy(update={"activities": activities, "edges": edges})
 
 
-def _of_sums(told: Layers | None) -> bool:
+def _has_summaries(told: Layers | None) -> bool:
     """Return whether most events are summaries of many calls, which have no order."""
     return told is not None and 2 * told.summaries > told.events

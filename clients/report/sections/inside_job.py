@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ....results.findings import Findings
 from ...text.layer_words import caller_name, layer_name, time_text
 from ...text.units import byte_text
-from ..job_data import Subject
+from ..job_data import JobData
 from ..markup import Lines, bullets, code, heading, paragraph, picture, table
 from .graph_section import graph
 from .io_cost import share_text
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from ....results.interaction import Actor, Interaction, Ranking
     from ....results.layers import CallLayer, Layers, SizeRow
 
-_MOST_FILES: Final = 20
-_MOST_CALLS: Final = 20
-_MOST_EDGES: Final = 10
-_LEAST_SHARE: Final = 0.01
+_MAX_FILES: Final = 20
+_MAX_CALLS: Final = 20
+_MAX_EDGES: Final = 10
+_MIN_SHARE: Final = 0.01
 """Least share of the time on files for which a file without moved bytes is listed."""
 _POSITIONED: Final = ("pread", "pwrite", "preadv", "pwritev")
 _SEEKS: Final = ("lseek", "lseek64", "llseek", "fseek", "fseeko", "fseeko64", "MPI_File_seek", "rewind", "fsetpos")
 _BAR: Final = 240
 
 
-def who_when(subject: Subject, findings: Findings) -> Lines:
+def heat_map_part(subject: JobData, findings: Findings) -> Lines:
     """Yield the heat map: share of I/O by member and time."""
     heat = findings.heat
     if heat is None or not heat.rows:
@@ -50,7 +50,7 @@ def who_when(subject: Subject, findings: Findings) -> Lines:
     )
 
 
-def layers(subject: Subject, findings: Findings) -> Lines:
+def layers(subject: JobData, findings: Findings) -> Lines:
     """Yield time and bytes by layer."""
     told = findings.layers
     if told is None or not told.layers:
@@ -72,11 +72,11 @@ def layers(subject: Subject, findings: Findings) -> Lines:
     yield from table(heads, rows)
 
 
-def files(subject: Subject, findings: Findings) -> Lines:
+def files(subject: JobData, findings: Findings) -> Lines:
     """Yield the program's files with the most bytes; others only if they take time."""
     rows = subject.job.files
     seconds = sum(row.seconds for row in rows)
-    shown = [row for row in rows if row.bytes_read + row.bytes_written or row.seconds >= _LEAST_SHARE * seconds > 0]
+    shown = [row for row in rows if row.bytes_read + row.bytes_written or row.seconds >= _MIN_SHARE * seconds > 0]
     if not shown:
         return
     yield heading("Largest files")
@@ -89,12 +89,12 @@ def files(subject: Subject, findings: Findings) -> Lines:
             byte_text(row.bytes_written),
             time_text(row.seconds),
         )
-        for row in shown[:_MOST_FILES]
+        for row in shown[:_MAX_FILES]
     )
     yield from table(heads, cells, code)
 
 
-def calls(subject: Subject, findings: Findings) -> Lines:
+def calls(subject: JobData, findings: Findings) -> Lines:
     """Yield the calls on the program's data with the most time. All calls if the layers are unknown."""
     told = findings.layers
     data = [] if told is None else sorted(_on_data(told), key=lambda row: -row.exclusive_seconds)
@@ -110,7 +110,7 @@ def calls(subject: Subject, findings: Findings) -> Lines:
                 byte_text(row.bytes),
                 time_text(row.exclusive_seconds),
             )
-            for row in data[:_MOST_CALLS]
+            for row in data[:_MAX_CALLS]
         ]
         yield from table(heads, cells, code)
     elif subject.job.calls:
@@ -124,12 +124,12 @@ def calls(subject: Subject, findings: Findings) -> Lines:
                 byte_text(row.bytes),
                 time_text(row.seconds),
             )
-            for row in subject.job.calls[:_MOST_CALLS]
+            for row in subject.job.calls[:_MAX_CALLS]
         ]
         yield from table((*heads[:-1], "Time"), totals, code)
 
 
-def sizes(subject: Subject, findings: Findings) -> Lines:
+def sizes(subject: JobData, findings: Findings) -> Lines:
     """Yield the sizes of requests, and whether they are contiguous."""
     told = findings.layers
     if told is None or not told.sizes:
@@ -153,7 +153,7 @@ def sizes(subject: Subject, findings: Findings) -> Lines:
     yield from _pattern(told)
 
 
-def who_interacts(subject: Subject, findings: Findings) -> Lines:
+def interaction_part(subject: JobData, findings: Findings) -> Lines:
     """Yield the members that exchange data through files, pipes and locks."""
     told = findings.ranking
     if told is None or not told.edges:
@@ -169,10 +169,10 @@ def who_interacts(subject: Subject, findings: Findings) -> Lines:
             f"{row.count:,}",
             byte_text(row.bytes),
         )
-        for row in sorted(told.edges, key=lambda row: row.kind == "fork")[:_MOST_EDGES]
+        for row in sorted(told.edges, key=lambda row: row.kind == "fork")[:_MAX_EDGES]
     )
     yield from table(heads, rows, code)
-    if (more := len(told.edges) - _MOST_EDGES + told.omitted_edges) > 0:
+    if (more := len(told.edges) - _MAX_EDGES + told.omitted_edges) > 0:
         yield paragraph(f"and {more:,} further ones (iotide rank)", soft=True)
 
 
@@ -229,5 +229,5 @@ def _end(names: dict[tuple[bool, int], str], row: Interaction, *, source: bool) 
     return names.get(key, "another one")
 
 
-SECTIONS: Final = (who_when, layers, graph, files, calls, sizes, who_interacts)
+SECTIONS: Final = (heat_map_part, layers, graph, files, calls, sizes, interaction_part)
 """The sections, in the order of a reader's questions."""

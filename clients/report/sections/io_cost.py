@@ -10,8 +10,8 @@ from ....results.findings import Findings
 from ....results.jobs.heat_map import HeatRow
 from ....results.jobs.job import JobDetail
 
-_LONGEST_NAME: Final = 36
-_KEPT: Final = 16
+_MAX_NAME: Final = 36
+_KEPT_LETTERS: Final = 16
 
 
 class Cost(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Cost(Struct, frozen=True):
     overlaps: bool = False
 
 
-def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
+def io_cost(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
     """Return the cost of I/O; None if no I/O was observed.
 
     The advice counts members that do I/O one after another as one, like the sentences beside it. Without advice, the
@@ -60,8 +60,10 @@ def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
         return Cost(slowest, advice.io_s, min(advice.io_s / span_s, 1.0), mean_share)
     if heat is None or not heat.rows:
         return None
-    row = max(heat.rows, key=_most_of)
-    return Cost(short_name(row.most or row.name) if several else "", _most_of(row), _most_of(row) / span_s, mean_share)
+    row = max(heat.rows, key=_slowest_time)
+    return Cost(
+        short_name(row.most or row.name) if several else "", _slowest_time(row), _slowest_time(row) / span_s, mean_share
+    )
 
 
 def short_name(name: str) -> str:
@@ -70,13 +72,13 @@ def short_name(name: str) -> str:
     >>> short_name("rank 3"), short_name("fio --name=ckpt --rw=write --bs=1m (n1:20906)")
     ('rank 3', 'fio --name=ckpt ... (n1:20906)')
     """
-    if len(name) <= _LONGEST_NAME:
+    if len(name) <= _MAX_NAME:
         return name
     command, bracket, place = name.rpartition(" (")
-    return f"{command[:_KEPT].rstrip()} ...{bracket}{place}" if bracket else f"{name[:_LONGEST_NAME]} ..."
+    return f"{command[:_KEPT_LETTERS].rstrip()} ...{bracket}{place}" if bracket else f"{name[:_MAX_NAME]} ..."
 
 
-def _most_of(row: HeatRow) -> float:
+def _slowest_time(row: HeatRow) -> float:
     """Return the time of the row's member that spends the most. The mean if it is unknown."""
     return row.most_seconds or row.seconds / row.members
 

@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Final
 from ....results.advice import Advice
 from ....results.findings import Findings
 from ....results.jobs.job import JobDetail
-from ...text.headline import Headline, headline_of
-from ...text.job_sentence import in_short
+from ...text.headline import Headline, make_headline
+from ...text.job_sentence import job_sentence
 from ...text.layer_words import layer_name, time_text
 from ...text.units import byte_text, clock_text, duration_text, rate_text
-from ..job_data import Subject
-from ..markup import Lines, bullets, code, fact, heading, sentence
-from .io_cost import Cost, cost_of, share_text
+from ..job_data import JobData
+from ..markup import Lines, bullets, code, figure_text, heading, sentence
+from .io_cost import Cost, io_cost, share_text
 
 if TYPE_CHECKING:
     from ....results.layers import Mount
 
-_LONGEST_COMMAND: Final = 400
+_MAX_COMMAND: Final = 400
 _OTHER: Final = "(other)"
 """Files without a known path in the job's table."""
-_LEAST_SHARE: Final = 0.05
+_MIN_SHARE: Final = 0.05
 _KERNEL: Final = frozenset({"devpts", "devtmpfs", "proc", "sysfs"})
 """File systems without a program's data."""
 """Least share of the bytes for which a file is named."""
 
 
-def title(subject: Subject) -> Lines:
+def title(subject: JobData) -> Lines:
     """Yield the name of the job, its command, and its run time."""
     yield f"<h1>{escape(subject.job.title)}</h1>"
     command = shlex.join(subject.command) or subject.job.command
-    if len(command) > _LONGEST_COMMAND:
-        command = f"{command[:_LONGEST_COMMAND]} ..."
+    if len(command) > _MAX_COMMAND:
+        command = f"{command[:_MAX_COMMAND]} ..."
     lines = [code(command)] if command else []
-    when = f"{duration_text(subject.lasted_s)}"
+    when = f"{duration_text(subject.duration_s)}"
     if subject.wall_clock:
         when = f"{clock_text(subject.started_s)} to {clock_text(subject.ended_s)}, {when}"
     if subject.exit_status is not None:
@@ -49,33 +49,33 @@ def title(subject: Subject) -> Lines:
     yield f'<p class="soft">{"<br>".join(lines)}</p>'
 
 
-def short(subject: Subject, advice: Advice | None) -> Lines:
+def short(subject: JobData, advice: Advice | None) -> Lines:
     """Yield the job in one sentence; nothing if no data moved."""
     if advice is None:
         return
     now_s = subject.ended_s if subject.job.state != "ended" and subject.wall_clock else None
-    if told := in_short(advice, subject.prediction, now_s, partial=subject.is_partial):
+    if told := job_sentence(advice, subject.prediction, now_s, partial=subject.is_partial):
         yield f"<p><b>{escape(sentence(told))}.</b></p>"
 
 
-def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
+def facts(subject: JobData, told: Headline, findings: Findings) -> Lines:
     """Yield the figures."""
     job, prediction = subject.job, subject.prediction
     yield '<div class="facts">'
-    yield fact("Period", told.period, "; ".join(told.notes))
-    yield fact("Confidence", told.confidence, _times(subject.predictions, "prediction"))
-    yield fact("Written", byte_text(job.bytes_written))
-    yield fact("Read", byte_text(job.bytes_read))
-    yield fact("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
-    if (cost := cost_of(findings, job, subject.lasted_s)) is not None and cost.overlaps:
+    yield figure_text("Period", told.period, "; ".join(told.notes))
+    yield figure_text("Confidence", told.confidence, _times(subject.predictions, "prediction"))
+    yield figure_text("Written", byte_text(job.bytes_written))
+    yield figure_text("Read", byte_text(job.bytes_read))
+    yield figure_text("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
+    if (cost := io_cost(findings, job, subject.duration_s)) is not None and cost.overlaps:
         if cost.slowest_share:
-            yield fact("In I/O", share_text(cost.slowest_share), "of the time of a rank, on average")
+            yield figure_text("In I/O", share_text(cost.slowest_share), "of the time of a rank, on average")
     elif cost is not None:
         note = f"of the time of {cost.slowest}" if cost.slowest else "of the time"
-        yield fact("In I/O", share_text(cost.slowest_share), note)
+        yield figure_text("In I/O", share_text(cost.slowest_share), note)
     if prediction is not None and (scores := prediction.scores) is not None:
         share = f"I/O {scores.time_ratio * 100:.0f} % of the time at {rate_text(scores.bandwidth)}"
-        yield fact("Bytes per phase", byte_text(scores.bytes_per_phase), share)
+        yield figure_text("Bytes per phase", byte_text(scores.bytes_per_phase), share)
     yield "</div>"
 
 
@@ -84,33 +84,33 @@ def _times(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""
 
 
-def what_it_did(subject: Subject, findings: Findings) -> Lines:
+def overview_part(subject: JobData, findings: Findings) -> Lines:
     """Yield a few sentences: members with I/O, moved data, cost."""
     yield heading("What it did")
-    yield from bullets(escape(line) for line in _did(subject, findings))
+    yield from bullets(escape(line) for line in _sentences(subject, findings))
 
 
-def calls_of(subject: Subject, findings: Findings) -> int:
+def calls_of(subject: JobData, findings: Findings) -> int:
     """Return the number of calls: an event may summarise many."""
     layers = [] if findings.layers is None else findings.layers.layers
     return max(subject.job.events, sum(row.calls for row in layers))
 
 
-def _did(subject: Subject, findings: Findings) -> Iterator[str]:
+def _sentences(subject: JobData, findings: Findings) -> Iterator[str]:
     job, heat = subject.job, findings.heat
     who = f"{job.ranks:,} ranks" if job.ranks > 1 else ""
     if not who and heat is not None and heat.members > 1:
         who = f"{heat.members:,} processes"
     nodes = f"{len(job.hosts):,} nodes" if len(job.hosts) > 1 else (job.hosts or ["one node"])[0]
-    yield f"{sentence(who or 'It')} ran for {duration_text(subject.lasted_s)} on {nodes}."
+    yield f"{sentence(who or 'It')} ran for {duration_text(subject.duration_s)} on {nodes}."
     moved = job.bytes_read + job.bytes_written
     if not moved:
         yield "No byte of the program's data was read or written."
     else:
         files = _files(job)
-        rate = f", {rate_text(moved / subject.lasted_s)} on average" if subject.lasted_s > 0 else ""
+        rate = f", {rate_text(moved / subject.duration_s)} on average" if subject.duration_s > 0 else ""
         yield f"It wrote {byte_text(job.bytes_written)} and read {byte_text(job.bytes_read)}{rate}{files}."
-    if (cost := cost_of(findings, job, subject.lasted_s)) is not None:
+    if (cost := io_cost(findings, job, subject.duration_s)) is not None:
         yield _costs(cost)
     if (mount := _main_mount(findings)) is not None and mount.mount_point:
         share = {"shared": ", shared between nodes", "local": ", local to a node"}.get(mount.scope, "")
@@ -149,7 +149,7 @@ def _files(job: JobDetail) -> str:
         return ""
     first = moved[0]
     share = (first.bytes_read + first.bytes_written) / (job.bytes_read + job.bytes_written)
-    if share < _LEAST_SHARE:
+    if share < _MIN_SHARE:
         return ""
     where = "files without a name" if first.path == _OTHER else first.path
     if len(moved) == 1 and share > 0.99:
@@ -157,6 +157,6 @@ def _files(job: JobDetail) -> str:
     return f"; {share_text(min(share, 1.0))} of it in {where}"
 
 
-def headline(subject: Subject) -> Headline:
+def headline(subject: JobData) -> Headline:
     """Return the headline on the period."""
-    return headline_of(subject.prediction)
+    return make_headline(subject.prediction)

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ....results.prediction import Prediction
-from ...text.headline import NO_LINE, Headline, further_periods, other_text, weight_text
+from ...text.headline import NO_PERIOD_NOTE, Headline, further_period_text, further_periods, weight_text
 from ...text.prediction_text import prediction_line
 from ...text.units import byte_text, clock_text, duration_text, not_counted_text, rate_text
-from ..job_data import Subject
+from ..job_data import JobData
 from ..markup import Lines, bullets, heading, paragraph, picture, sentence, table
 
 
-def periodicity(subject: Subject, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:
+def periodicity(subject: JobData, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:
     """Yield the bandwidth, the expected next phase, and the development of the confidence."""
     yield heading(f"Bandwidth{', and the period found in it' if told.found else ''}")
     yield picture(pictures.get("signal"), _nothing(subject))
@@ -33,7 +33,7 @@ def predictions(history: Sequence[Prediction]) -> Lines:
     yield f"<pre>{escape(''.join(prediction_line(row) + chr(10) for row in history))}</pre></details>"
 
 
-def _nothing(subject: Subject) -> str:
+def _nothing(subject: JobData) -> str:
     """Return why there is no signal to draw."""
     if not subject.job.events:
         return "no call was seen"
@@ -55,7 +55,7 @@ def _next_phase(prediction: Prediction | None) -> Lines:
 def _further(prediction: Prediction | None) -> Lines:
     if prediction is not None and (further := further_periods(prediction)):
         yield heading("Further periods")
-        yield from bullets(escape(other_text(row, prediction.window.start_s)) for row in further)
+        yield from bullets(escape(further_period_text(row, prediction.window.start_s)) for row in further)
 
 
 def _frequencies(prediction: Prediction | None, told: Headline) -> Lines:
@@ -75,5 +75,5 @@ def _frequencies(prediction: Prediction | None, told: Headline) -> Lines:
     )
     yield from table(heads, rows)
     if not told.found:
-        yield paragraph(f"{sentence(NO_LINE)}.", soft=True)
+        yield paragraph(f"{sentence(NO_PERIOD_NOTE)}.", soft=True)
     yield "</details>"

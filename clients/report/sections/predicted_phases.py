@@ -13,7 +13,7 @@ from ....results.prediction import Prediction
 from ...text.units import byte_text, clock_text, duration_text
 from ..markup import Lines, heading, paragraph, table
 
-_MOST: Final = 12
+_MAX_PHASES: Final = 12
 _SUBSTANTIAL: Final = 0.25
 """Least share of the predicted volume for which I/O counts as the phase."""
 _PIECE: Final = 0.5
@@ -23,27 +23,27 @@ _ON_TIME: Final = 0.2
 ``NextPhase.confidence``."""
 
 
-class Came(Struct, frozen=True):
+class PredictedPhase(Struct, frozen=True):
     """A phase and its prediction.
 
     Attributes:
         start_s: actual start.
         moved: bytes.
-        told_s: predicted start.
-        told_volume: predicted bytes.
+        predicted_s: predicted start.
+        predicted_volume: predicted bytes.
         made_s: time of the prediction.
         on_time: whether it began within a fifth of a period of the predicted start.
     """
 
     start_s: float
     moved: int
-    told_s: float
-    told_volume: float
+    predicted_s: float
+    predicted_volume: float
     made_s: float
     on_time: bool
 
 
-def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> list[Came]:
+def pair_predictions(history: Sequence[Prediction], systems: JobFileSystems | None) -> list[PredictedPhase]:
     """Pair the latest phases, newest first, with the last prediction before each.
 
     If several phases follow one prediction, the first is compared with its next phase, and the others with the phases
@@ -56,10 +56,10 @@ def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> li
     told = [row for row in history if row.period_s is not None and row.next_phase is not None]
     if not told or systems is None or not systems.file_systems or systems.own_clock:
         return []
-    made: list[Came] = []
+    made: list[PredictedPhase] = []
     begun_s = -math.inf
     latest, after = -1, 0
-    for phase in _joined(systems.file_systems[0].phases):
+    for phase in _join_continued(systems.file_systems[0].phases):
         while latest + 1 < len(told) and told[latest + 1].made_at_s < phase.start_s:
             latest, after = latest + 1, 0
         if latest < 0:
@@ -75,22 +75,22 @@ def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> li
         if after < len(starts):
             start_s = starts[after].value
             made.append(
-                Came(
+                PredictedPhase(
                     start_s=phase.start_s,
                     moved=phase.moved,
-                    told_s=start_s,
-                    told_volume=expected,
+                    predicted_s=start_s,
+                    predicted_volume=expected,
                     made_s=one.made_at_s,
                     on_time=abs(start_s - phase.start_s) <= _ON_TIME * period_s,
                 )
             )
         after += 1
-    return made[: -_MOST - 1 : -1]
+    return made[: -_MAX_PHASES - 1 : -1]
 
 
-def predictions_against_what_came(history: Sequence[Prediction], systems: JobFileSystems | None) -> Lines:
+def predicted_phases_part(history: Sequence[Prediction], systems: JobFileSystems | None) -> Lines:
     """Yield a row for each of the latest phases."""
-    rows = came_of(history, systems)
+    rows = pair_predictions(history, systems)
     if not rows:
         return
     yield heading("Predictions against what came")
@@ -102,11 +102,11 @@ def predictions_against_what_came(history: Sequence[Prediction], systems: JobFil
     cells = (
         (
             clock_text(row.start_s),
-            clock_text(row.told_s),
-            duration_text(row.start_s - row.told_s),
+            clock_text(row.predicted_s),
+            duration_text(row.start_s - row.predicted_s),
             duration_text(row.start_s - row.made_s),
             byte_text(row.moved),
-            byte_text(row.told_volume),
+            byte_text(row.predicted_volume),
             "yes" if row.on_time else "no",
         )
         for row in rows
@@ -114,7 +114,7 @@ def predictions_against_what_came(history: Sequence[Prediction], systems: JobFil
     yield from table(heads, cells)
 
 
-def _joined(phases: Sequence[IoPhase]) -> list[IoPhase]:
+def _join_continued(phases: Sequence[IoPhase]) -> list[IoPhase]:
     """Return the phases, each joined with the pieces that continue it."""
     whole: list[IoPhase] = []
     for phase in phases:

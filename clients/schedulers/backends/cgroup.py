@@ -15,7 +15,7 @@ from ....events import ConfigError
 from ..limits import Limit
 from .contract import changed
 
-PLACE: Final = "{job}"
+JOB_FIELD: Final = "{job}"
 _V2: Final = "io.max"
 _V1: Final = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
 
@@ -32,15 +32,17 @@ class ControlGroups:
     """
 
     def __init__(self, pattern: str, device: str) -> None:
-        if PLACE not in pattern:
-            raise ConfigError(f"{pattern}: a pattern of groups has {PLACE} in it, such as .../slurm/job_{PLACE}")
+        if JOB_FIELD not in pattern:
+            raise ConfigError(
+                f"{pattern}: a pattern of groups has {JOB_FIELD} in it, such as .../slurm/job_{JOB_FIELD}"
+            )
         self._pattern, self._device = pattern, device
-        self._held: dict[str, float] = {}
+        self._limits: dict[str, float] = {}
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
         """Apply exactly these limits; a job without a group on this host is skipped."""
-        fresh, gone = changed(self._held, limits)
-        problems = [problem for job in gone if (problem := self._lift(job))]
+        fresh, gone = changed(self._limits, limits)
+        problems = [problem for job in gone if (problem := self._remove_limit(job))]
         for limit in fresh:
             folder = self._folder(limit.job)
             if not folder.is_dir():
@@ -50,15 +52,15 @@ class ControlGroups:
             except OSError as error:
                 problems.append(f"{limit.job}: {folder}: {error.strerror}")
             else:
-                self._held[limit.job] = limit.bytes_per_s
+                self._limits[limit.job] = limit.bytes_per_s
         return problems
 
     def clear(self) -> list[str]:
         """Remove all limits that were set here."""
-        return [problem for job in list(self._held) if (problem := self._lift(job))]
+        return [problem for job in list(self._limits) if (problem := self._remove_limit(job))]
 
-    def _lift(self, job: str) -> str:
-        del self._held[job]
+    def _remove_limit(self, job: str) -> str:
+        del self._limits[job]
         folder = self._folder(job)
         try:
             if folder.is_dir():  # otherwise its job has ended
@@ -69,7 +71,7 @@ class ControlGroups:
 
     def _folder(self, job: str) -> Path:
         name = job.replace("/", "_")  # a job's name must not act as a path
-        return Path(self._pattern.replace(PLACE, "_" if name in (".", "..") else name))
+        return Path(self._pattern.replace(JOB_FIELD, "_" if name in (".", "..") else name))
 
     def _write(self, folder: Path, rate: str | None) -> None:
         """Write a limit of bytes/s for both directions; None removes it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from ..limits import Limit
-from ..live_jobs import Seen
+from ..live_jobs import LiveState
 
 
 class Backend(Protocol):
@@ -26,7 +26,7 @@ class Backend(Protocol):
 class Planner(Protocol):
     """A backend that decides itself which jobs are limited, from predictions of the jobs."""
 
-    def plan(self, seen: Seen, capacity: float, at_s: float) -> list[str]:
+    def plan(self, seen: LiveState, capacity: float, at_s: float) -> list[str]:
         """Publish a plan for these jobs, in their state at that Unix time. Return the failures."""
 
     def clear(self) -> list[str]:

@@ -33,13 +33,13 @@ class LustreTbf:
 
     def __init__(self, run: Callable[[list[str]], str], job_id: str = "{job}", rpc_bytes: float = 4 << 20) -> None:
         self._run, self._job_id, self._rpc_bytes = run, job_id, rpc_bytes
-        self._held: dict[str, float] = {}
+        self._limits: dict[str, float] = {}
         self._rules: dict[str, str] = {}
         self._made = 0
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
         """Apply exactly these limits; a job that Lustre cannot name is reported and skipped."""
-        fresh, gone = changed(self._held, limits)
+        fresh, gone = changed(self._limits, limits)
         problems = [problem for job in gone if (problem := self._stop(job))]
         for limit in fresh:
             rate = max(1, round(limit.bytes_per_s / self._rpc_bytes))
@@ -58,15 +58,15 @@ class LustreTbf:
             if problem:
                 problems.append(f"{limit.job}: {problem}")
             else:
-                self._held[limit.job] = limit.bytes_per_s
+                self._limits[limit.job] = limit.bytes_per_s
         return problems
 
     def clear(self) -> list[str]:
         """Stop all rules that were started here."""
-        return [problem for job in list(self._held) if (problem := self._stop(job))]
+        return [problem for job in list(self._limits) if (problem := self._stop(job))]
 
     def _stop(self, job: str) -> str:
-        del self._held[job]
+        del self._limits[job]
         problem = self._set(f"stop {self._rules.pop(job)}")
         return f"{job}: {problem}" if problem else ""
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ....events import IotideError
 from ....results.pacing import MOST_PACED_JOBS, PacedJob, PacingPlan, PhaseForecast
 from ....scheduling.protocol import JobState
-from ..limits import SUREST_FROM
-from ..live_jobs import Seen
+from ..limits import MIN_CONFIDENCE
+from ..live_jobs import LiveState
 
 
 class PreloadPacing:
@@ -38,10 +38,10 @@ class PreloadPacing:
         self._longest_wait_s, self._lasts_s = longest_wait_s, lasts_s
         self._holds = False
 
-    def plan(self, seen: Seen, capacity: float, at_s: float) -> list[str]:
+    def plan(self, seen: LiveState, capacity: float, at_s: float) -> list[str]:
         """Publish a plan for these jobs; return the failures."""
-        jobs = [_paced(seen.names[state.number], state, at_s, in_io=True) for state in seen.waiting]
-        jobs += [_paced(seen.names[state.number], state, at_s, in_io=False) for state in seen.coming]
+        jobs = [_paced_job(seen.names[state.number], state, at_s, in_io=True) for state in seen.waiting]
+        jobs += [_paced_job(seen.names[state.number], state, at_s, in_io=False) for state in seen.coming]
         told = PacingPlan(
             file_system=self._file_system,
             policy=self._policy,
@@ -69,9 +69,9 @@ class PreloadPacing:
         return []
 
 
-def _paced(job: str, state: JobState, at_s: float, *, in_io: bool) -> PacedJob:
+def _paced_job(job: str, state: JobState, at_s: float, *, in_io: bool) -> PacedJob:
     told, forecast = state.forecast, None
-    if told is not None and told.confidence > SUREST_FROM:
+    if told is not None and told.confidence > MIN_CONFIDENCE:
         forecast = PhaseForecast(
             period_s=told.period_s,
             volume_bytes=told.volume,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.clients.report.fetching import fetched
+from iotide.clients.report.fetching import fetch_material
 from iotide.clients.report.report import write_page
 from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import iotide
@@ -69,7 +69,7 @@ async def test_running_job_is_asked_of_its_aggregator(tmp_path: Path) -> None:
         source.periodic("s")
         async with feeding(server, source):
             await until(lambda: "sim" in server.aggregator.jobs and server.aggregator.jobs["sim"].prediction)
-            material = await asyncio.to_thread(fetched, f"{server.http_url}/jobs/sim")
+            material = await asyncio.to_thread(fetch_material, f"{server.http_url}/jobs/sim")
     assert material.findings.layers is not None
     assert material.findings.heat is not None
     assert material.history

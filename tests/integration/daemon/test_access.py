@@ -17,7 +17,7 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.cli.serving import taking_ftio
-from iotide.clients.job_fetch import TOKEN_FILE, fetch, fetch_of_all
+from iotide.clients.job_fetch import TOKEN_FILE, fetch, fetch_for_all_jobs
 from iotide.clients.subscriber import AsyncJobSubscriber, AsyncSubscriber
 from iotide.daemon.access.access import REFUSED
 from iotide.daemon.ingest.ingest import Ingest
@@ -427,7 +427,7 @@ async def told(
         monkeypatch.setenv(name, value)
     if "/jobs/" in url:
         return await asyncio.to_thread(fetch, url, result, model)
-    return await asyncio.to_thread(fetch_of_all, url, result, model)
+    return await asyncio.to_thread(fetch_for_all_jobs, url, result, model)
 
 
 async def test_commands_send_their_token_and_use_their_trust_settings(

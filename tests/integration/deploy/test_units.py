@@ -11,7 +11,7 @@ from pathlib import Path
 
 import iotide
 import pytest
-from iotide.clients.job_fetch import fetch_of_all
+from iotide.clients.job_fetch import fetch_for_all_jobs
 from iotide.results.jobs.job import JobList
 from support.places import PROGRAMS
 from support.system.commands import IOTIDE, Program, plain_environment
@@ -78,7 +78,7 @@ def test_aggregator_and_collector_do_all_they_do_within_their_units(tmp_path: Pa
             subprocess.run(["dd", "if=/dev/zero", f"of={tmp_path}/data", "bs=64k", "count=200"], env=traced, check=True)
 
             def of_job() -> bool:
-                jobs = fetch_of_all(url, "jobs", JobList).jobs
+                jobs = fetch_for_all_jobs(url, "jobs", JobList).jobs
                 return any(job.bytes_written >= 200 * 65_536 for job in jobs)
 
             wait_for(of_job, what="all bytes in the job")

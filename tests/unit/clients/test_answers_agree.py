@@ -14,7 +14,7 @@ import pytest
 from iotide.clients.detection.text import print_detection
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.area_view import AreaView
-from iotide.clients.text.headline import headline_of
+from iotide.clients.text.headline import make_headline
 from iotide.clients.text.prediction_text import prediction_line
 from iotide.clients.text.units import duration_text
 from iotide.daemon.jobs.job_summary import detail_of
@@ -131,7 +131,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
 @pytest.mark.parametrize("name", SESSIONS)
 def test_texts_and_pages_agree_with_the_prediction(told: dict[str, Told], name: str) -> None:
     each = told[name]
-    prediction, headline = each.summary.prediction, headline_of(each.summary.prediction)
+    prediction, headline = each.summary.prediction, make_headline(each.summary.prediction)
     front = each.page.split("Written")[0]
     assert f"Period {headline.period}" in front
     assert f"Confidence {headline.confidence}" in front

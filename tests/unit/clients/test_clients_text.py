@@ -18,7 +18,7 @@ from iotide.clients.drawing import charts, graphviz, svg_chart
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
 from iotide.clients.text import prediction_text, tables, units
-from iotide.clients.text.headline import who_text
+from iotide.clients.text.headline import members_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.results.prediction import OtherPeriod, Prediction, Who
 from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
@@ -73,7 +73,7 @@ def test_each_period_has_its_line() -> None:
 
 @given(st.text(min_size=1))
 def test_names_that_programs_give_stay_on_their_line(name: str) -> None:
-    assert who_text(Who(kind="commands", members=[name], share=1.0)).isprintable()
+    assert members_text(Who(kind="commands", members=[name], share=1.0)).isprintable()
     assert all(line.isprintable() for line in prediction_lines(beside(name)))
 
 

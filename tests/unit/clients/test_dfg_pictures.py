@@ -23,9 +23,9 @@ from iotide.clients.dfg import timeline as dfg_timeline
 from iotide.clients.dfg.colours import GREEN, PLAIN, RED, contrast, shade
 from iotide.clients.dfg.layering import acyclic_order
 from iotide.clients.dfg.layout import Box, Layout, place
-from iotide.clients.dfg.pictures import FORMS, draw, form_of
-from iotide.clients.dfg.routes import routes_of
-from iotide.clients.dfg.scene import END, START, label_of, scene_of
+from iotide.clients.dfg.pictures import FORMS, draw, format_of
+from iotide.clients.dfg.routes import route_edges
+from iotide.clients.dfg.scene import END, START, activity_label, scene_of
 from iotide.clients.dfg.timeline import draw_timeline
 from iotide.events import UnavailableError
 from iotide.results.dfg import (
@@ -131,9 +131,9 @@ def test_labels_are_those_of_the_paper() -> None:
         {"exact": False},
         {"rate": None, "bytes": 0},
     ))  # fmt: skip
-    assert label_of(write) == ("Load: 0.42 (3.1 GB)", "DR: 48 x 210.0 MB/s")
-    assert label_of(read)[1].startswith("DR: 3+ x ")
-    assert label_of(opened) == ("Load: 0.10",)
+    assert activity_label(write) == ("Load: 0.42 (3.1 GB)", "DR: 48 x 210.0 MB/s")
+    assert activity_label(read)[1].startswith("DR: 3+ x ")
+    assert activity_label(opened) == ("Load: 0.10",)
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -317,9 +317,9 @@ def test_page_needs_no_network_and_shows_everything() -> None:
 
 
 def test_form_is_told_by_the_name() -> None:
-    assert [form_of(name) for name in ("a.svg", "b.PNG", "c.gv", "d.graphml")] == ["svg", "png", "dot", "graphml"]
+    assert [format_of(name) for name in ("a.svg", "b.PNG", "c.gv", "d.graphml")] == ["svg", "png", "dot", "graphml"]
     with pytest.raises(ValueError, match=r"x\.pdf.*\.graphml"):
-        form_of("x.pdf")
+        format_of("x.pdf")
 
 
 _edges = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.integers(1, 99), max_size=30)
@@ -333,9 +333,9 @@ def test_layout_keeps_boxes_apart_and_start_on_top(edges: dict[tuple[int, int], 
     layout = place(scene)
     assert place(scene) == layout
     boxes = [layout.boxes[node.name] for node in scene.nodes]
-    assert not [1 for one, other in combinations(boxes, 2) if one.near(other, 0)]
+    assert not [1 for one, other in combinations(boxes, 2) if one.is_near(other, 0)]
     assert layout.boxes[START].y == min(box.y for box in boxes)
-    routes = routes_of(scene, layout)
+    routes = route_edges(scene, layout)
     assert len(routes) == len(scene.edges)
     assert all(re.fullmatch(r"M-?[\d.]+,-?[\d.]+(?:C(?:-?[\d.]+,-?[\d.]+ ?){3})+", route.path) for route in routes)
 
@@ -358,8 +358,8 @@ def test_nodes_stay_where_they_are_while_the_graph_grows(edges: dict[tuple[int, 
         assert (after.boxes[name].x, after.boxes[name].y) == (box.x, box.y)
     new = [after.boxes[node.name] for node in later.nodes if node.name not in before.boxes]
     old = [after.boxes[name] for name in before.boxes]
-    assert not [1 for box in new for other in old if box.near(other, 0)]
-    assert not [1 for one, other in combinations(new, 2) if one.near(other, 0)]
+    assert not [1 for box in new for other in old if box.is_near(other, 0)]
+    assert not [1 for one, other in combinations(new, 2) if one.is_near(other, 0)]
 
 
 def test_graphviz_draws_kept_places() -> None:
@@ -415,7 +415,7 @@ def test_timeline_of_any_length_is_a_small_picture(calls: int) -> None:
 def test_number_of_calls_at_once_is_that_of_counting(calls: list[tuple[int, int]]) -> None:
     start = np.array([begin for begin, _ in calls], float)
     end = np.array([begin + length for begin, length in calls], float)
-    times, number = dfg_timeline.at_once(start, end)
+    times, number = dfg_timeline.concurrency(start, end)
     for at in range(45):
         place = int(np.searchsorted(times, at + 0.5)) - 1
         shown = number[place] if place >= 0 else 0
@@ -426,8 +426,8 @@ def test_number_of_calls_at_once_is_that_of_counting(calls: list[tuple[int, int]
 @settings(deadline=None)
 def test_column_is_as_high_as_the_most_calls_at_once_in_it(calls: list[tuple[int, int]], most: int) -> None:
     start = np.array([begin for begin, _ in calls], float)
-    times, number = dfg_timeline.at_once(start, start + np.array([length for _, length in calls]))
-    edges, highest = dfg_timeline.highest_in_columns(times, number, most)
+    times, number = dfg_timeline.concurrency(start, start + np.array([length for _, length in calls]))
+    edges, highest = dfg_timeline.max_in_columns(times, number, most)
     assert len(edges) == len(highest) + 1 <= most + 1
     for low, high, shown in zip(edges, edges[1:], highest, strict=False):
         assert shown == number[:-1][(times[:-1] < high) & (times[1:] > low)].max()
@@ -454,7 +454,7 @@ def test_edges_go_on_past_nodes_that_kept_their_places(edges: dict[tuple[int, in
     before = place(scene_of(numbered(early, known)))
     scene = scene_of(numbered({pair: 3 * count for pair, count in edges.items()}))
     layout = place(scene, before)
-    for route in routes_of(scene, layout):
+    for route in route_edges(scene, layout):
         source, target = layout.boxes[route.edge.source], layout.boxes[route.edge.target]
         if not (target.top >= source.bottom or target.bottom <= source.top):
             continue

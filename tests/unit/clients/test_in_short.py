@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 from iotide.clients.text.advice_text import first_line, moved_line, spent_line
-from iotide.clients.text.job_sentence import _CHANGE, in_short
+from iotide.clients.text.job_sentence import _CHANGE, job_sentence
 from iotide.results.advice import Advice, AdviceFinding, Cause, Destination, Spent
 from iotide.results.base import Estimate
 from iotide.results.prediction import NextPhase, Prediction, Scores, Who, Window
@@ -45,46 +45,46 @@ def prediction(confidence: float = 0.95, period_s: float = 27.0) -> Prediction:
 
 
 def test_a_periodic_job_is_told_with_what_an_hour_of_it_saves() -> None:
-    told = in_short(advice(finding()), prediction())
+    told = job_sentence(advice(finding()), prediction())
     assert told == "writes 3.1 GB every 27 s through 4 KiB writes; move 1 MiB or more at once and save 18 s an hour"
 
 
 def test_the_next_phase_is_told_of_a_job_that_still_runs() -> None:
-    assert "; next at " in in_short(advice(finding()), prediction(), T0 + 3000)
-    assert "; next now; " in in_short(advice(finding()), prediction(), T0 + 3020)
+    assert "; next at " in job_sentence(advice(finding()), prediction(), T0 + 3000)
+    assert "; next now; " in job_sentence(advice(finding()), prediction(), T0 + 3020)
 
 
 @pytest.mark.parametrize("unsure", [None, prediction(confidence=0.3)])
 def test_a_job_without_a_period_is_told_by_its_sums(unsure: Prediction | None) -> None:
-    told = in_short(advice(finding(gain_s=600.0)), unsure)
+    told = job_sentence(advice(finding(gain_s=600.0)), unsure)
     start = "writes 310.0 GB and reads 10 B in 50 min 00 s through 4 KiB writes"
     assert told == f"{start}; move 1 MiB or more at once and save 10 min 00 s of 50 min 00 s"
 
 
 def test_period_of_some_members_names_them_and_excludes_other_requests() -> None:
     who = Who(kind="commands", members=["/usr/bin/ruby -e loop"], share=0.4)
-    told = in_short(advice(finding("many_files")), prediction().model_copy(update={"who": who}))
+    told = job_sentence(advice(finding("many_files")), prediction().model_copy(update={"who": who}))
     assert told == (
         "writes 3.1 GB every 27 s (command ruby -e loop); put the records into one file and save 15 s of 50 min 00 s"
     )
 
 
 def test_few_periods_give_no_statement_for_an_hour() -> None:
-    assert "an hour" not in in_short(advice(finding()), prediction(period_s=1500.0))
+    assert "an hour" not in job_sentence(advice(finding()), prediction(period_s=1500.0))
 
 
 def test_a_job_that_is_well_has_nothing_to_change_and_one_that_moves_nothing_no_sentence() -> None:
-    assert in_short(advice(), prediction()).endswith("through 4 KiB writes; nothing to change")
-    told = in_short(advice(), prediction(), partial=True)
+    assert job_sentence(advice(), prediction()).endswith("through 4 KiB writes; nothing to change")
+    told = job_sentence(advice(), prediction(), partial=True)
     assert told.endswith("; nothing to change in what was recorded")
     assert first_line(advice(), partial=True).startswith("nothing to change in what was recorded: no cause")
     assert moved_line(advice(destinations=[]), partial=True) == "no data moved by recorded calls"
-    assert in_short(advice(bytes_read=0, bytes_written=0), None) == ""
+    assert job_sentence(advice(bytes_read=0, bytes_written=0), None) == ""
 
 
 def test_data_at_risk_saves_no_time() -> None:
     risky = advice(finding("conflict", 0.0))
-    assert in_short(risky, None).endswith("; give each process bytes of its own")
+    assert job_sentence(risky, None).endswith("; give each process bytes of its own")
     assert first_line(risky) == "data at risk: too many of them. Take fewer."
 
 
@@ -117,7 +117,7 @@ def test_bytes_of_files_that_are_not_those_asked_for_are_explained() -> None:
 )
 def test_both_ways_are_named_if_both_move_much(read: int, written: int, told: str) -> None:
     both = prediction().model_copy(update={"mode": "both"})
-    assert in_short(advice(bytes_read=read, bytes_written=written), both).startswith(f"{told} 3.1 GB every 27 s ")
+    assert job_sentence(advice(bytes_read=read, bytes_written=written), both).startswith(f"{told} 3.1 GB every 27 s ")
 
 
 def test_calls_that_overlap_have_no_share_of_the_run() -> None:

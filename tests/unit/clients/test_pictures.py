@@ -18,15 +18,15 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.clients.detection import picture_data
 from iotide.clients.detection.page import render_detection
 from iotide.clients.detection.picture_data import (
-    crests_s,
-    latest_s,
-    magnified,
-    outline,
+    crest_times_s,
+    dominant_wave,
+    latest_phases_start_s,
+    merge_bins,
     period_ticks,
-    steps_of,
-    wave_of,
+    scale_wave,
+    thin_spectrum,
 )
-from iotide.clients.detection.pictures_trace import picture_of, title_of
+from iotide.clients.detection.pictures_trace import draw_picture, picture_title
 from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
 from iotide.results.traces.analysis import DetectionReport
@@ -104,13 +104,13 @@ def test_examples_in_docstrings_hold() -> None:
 def test_coarse_steps_keep_the_volume(values: list[float], most: int, low: float, high: float) -> None:
     written = np.array(values)
     signal = TraceSignal(10.0, 0.1, written / 2, written)
-    steps = steps_of(signal, most)
+    steps = merge_bins(signal, most)
     assert len(steps.written) <= most
     assert len(steps.edges) == len(steps.written) + 1
     assert steps.edges[-1] == pytest.approx(signal.end_s)
     assert float(steps.written @ np.diff(steps.edges)) == pytest.approx(float(written.sum()) * 0.1)
     assert steps.highest.max() == pytest.approx(1.5 * written.max())
-    part = steps_of(signal, most, from_s=10 + min(low, high), to_s=10 + max(low, high))
+    part = merge_bins(signal, most, from_s=10 + min(low, high), to_s=10 + max(low, high))
     assert len(part.edges) == len(part.written) + 1
 
 
@@ -118,7 +118,7 @@ def test_coarse_steps_keep_the_volume(values: list[float], most: int, low: float
 @settings(deadline=None)
 def test_thinned_spectrum_keeps_its_highest_line(power: list[float], most: int) -> None:
     frequency = np.arange(1, len(power) + 1) / 100
-    shown, level = outline(frequency, np.array(power), most)
+    shown, level = thin_spectrum(frequency, np.array(power), most)
     assert len(shown) == len(level) <= max(most, 10)
     assert np.all(np.diff(shown) > 0)
     assert level.max() == max(power)
@@ -134,41 +134,41 @@ def test_period_axes_have_a_few_ticks(power: float, decades: float) -> None:
 
 def test_wave_has_its_crests_in_the_phases() -> None:
     panels = panels_for(checkpointing(phases=12, burst_s=0.6).batch)
-    wave = wave_of(panels.prediction, float(panels.signal.total.mean()))
+    wave = dominant_wave(panels.prediction, float(panels.signal.total.mean()))
     assert wave is not None
     crest = 1 + np.flatnonzero((wave.values[1:-1] > wave.values[:-2]) & (wave.values[1:-1] >= wave.values[2:]))
     middle = (panels.phases.start_s + panels.phases.end_s) / 2
     off = np.abs(middle[:, None] - wave.times[crest]).min(axis=1)
     assert off.max() < 0.15
     assert wave.times[-1] == pytest.approx(panels.prediction.window.end_s + 1.5 * wave.period_s)
-    assert wave_of(make_prediction(period_s=None), 1.0) is None
+    assert dominant_wave(make_prediction(period_s=None), 1.0) is None
 
 
 def test_low_wave_of_sharp_bursts_is_magnified_with_a_note() -> None:
     panels = panels_for(checkpointing(phases=12, burst_s=0.05).batch)
-    wave = wave_of(panels.prediction, float(panels.signal.total.mean()))
+    wave = dominant_wave(panels.prediction, float(panels.signal.total.mean()))
     assert wave is not None
-    values, name = magnified(wave, float(panels.signal.total.max()))
+    values, name = scale_wave(wave, float(panels.signal.total.max()))
     assert values.max() == pytest.approx(0.4 * panels.signal.total.max())
     assert "times as high" in name
-    same, plain = magnified(wave, 2 * float(wave.values.max()))
+    same, plain = scale_wave(wave, 2 * float(wave.values.max()))
     assert same is wave.values
     assert plain == "wave of 2 s"
 
 
 def test_crests_lie_in_the_phases() -> None:
     panels = panels_for(checkpointing(phases=12).batch)
-    crests = crests_s(panels.prediction)
+    crests = crest_times_s(panels.prediction)
     middle = (panels.phases.start_s + panels.phases.end_s) / 2
     assert len(crests) in {11, 12}
     assert np.abs(middle[:, None] - crests).min(axis=0).max() < 0.1
-    assert len(crests_s(make_prediction(period_s=None))) == 0
+    assert len(crest_times_s(make_prediction(period_s=None))) == 0
 
 
 def test_latest_phases_get_a_picture_when_all_are_too_many() -> None:
-    assert latest_s(panels_for(checkpointing(phases=10).batch)) is None
+    assert latest_phases_start_s(panels_for(checkpointing(phases=10).batch)) is None
     many = panels_for(checkpointing(phases=40).batch)
-    since = latest_s(many)
+    since = latest_phases_start_s(many)
     assert since is not None
     assert int((many.phases.start_s >= since).sum()) == 10
 
@@ -184,7 +184,7 @@ def test_latest_phases_get_a_picture_when_all_are_too_many() -> None:
     ],
 )
 def test_any_trace_can_be_drawn(make, file_format: Literal["png", "svg"]) -> None:  # type: ignore[no-untyped-def]
-    content = picture_of(panels_for(make()), "title with $x^2", file_format)
+    content = draw_picture(panels_for(make()), "title with $x^2", file_format)
     if file_format == "svg":
         assert ET.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
     else:
@@ -198,7 +198,7 @@ def test_any_trace_can_be_drawn(make, file_format: Literal["png", "svg"]) -> Non
 def test_picture_of_many_phases_stays_small() -> None:
     panels = panels_for(checkpointing(phases=1500, jitter=0.03, period_s=1.0).batch)
     assert len(panels.phases) > 1400
-    assert len(picture_of(panels, "many", "svg")) < 1_500_000
+    assert len(draw_picture(panels, "many", "svg")) < 1_500_000
     assert len(render_detection(report_for(panels), panels)) < 5_000_000
 
 
@@ -235,7 +235,7 @@ def test_page_and_title_tell_periods_that_have_ended_and_no_empty_interval() -> 
     )
     panels = panels_for(batch)
     assert "a period of 5 s, 20 phases" in render_detection(report_for(panels), panels)
-    title = title_of(report_for(panels_for(batch.select(slice(0, 20)))))
+    title = picture_title(report_for(panels_for(batch.select(slice(0, 20)))))
     assert "period 5 s  confidence" in title
 
 
@@ -251,12 +251,12 @@ def test_page_escapes_what_programs_name() -> None:
 @pytest.mark.slow
 def test_title_is_one_short_line_of_letters() -> None:
     panels = panels_for(checkpointing(phases=6).batch, job="two\nlines \udcff" + "x" * 500)
-    title = title_of(report_for(panels))
+    title = picture_title(report_for(panels))
     assert "\n" not in title
     assert "\udcff" not in title
     assert "period 2 s" in title
     assert len(title) < 200
-    assert picture_of(panels, title_of(report_for(panels_for(one_write(), job="名前"))), "png")
+    assert draw_picture(panels, picture_title(report_for(panels_for(one_write(), job="名前"))), "png")
 
 
 def test_replay_is_summed_up_in_words() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients.report.sections.predicted_phases import came_of
+from iotide.clients.report.sections.predicted_phases import pair_predictions
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
 from iotide.results.prediction import FollowingPhase, NextPhase, Prediction
 from support.jobs.result_factories import around, make_prediction
@@ -48,7 +48,7 @@ def told(made_at_s: float, *starts_s: float) -> Prediction:
 
 def pairs(history: Sequence[Prediction], came: JobFileSystems) -> list[tuple[float, float, bool]]:
     """Start of each phase, its predicted start, and whether it was on time; oldest first."""
-    return [(row.start_s, row.told_s, row.on_time) for row in reversed(came_of(history, came))]
+    return [(row.start_s, row.predicted_s, row.on_time) for row in reversed(pair_predictions(history, came))]
 
 
 def test_each_phase_has_the_last_prediction_before_it() -> None:
@@ -75,10 +75,10 @@ def test_pieces_of_a_phase_count_once() -> None:
 
 
 def test_nothing_is_paired_without_predictions_phases_or_a_clock() -> None:
-    assert not came_of([], systems([100]))
-    assert not came_of([told(95, 100)], systems([]))
-    assert not came_of([told(95, 100)], systems([100]).model_copy(update={"own_clock": True}))
-    assert not came_of([make_prediction(period_s=None)], systems([200]))
+    assert not pair_predictions([], systems([100]))
+    assert not pair_predictions([told(95, 100)], systems([]))
+    assert not pair_predictions([told(95, 100)], systems([100]).model_copy(update={"own_clock": True}))
+    assert not pair_predictions([make_prediction(period_s=None)], systems([200]))
 
 
 @given(st.lists(st.floats(0, 300), max_size=12), st.integers(0, 5))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from iotide.clients.rank.dot import MOST_ACTORS, dot_of, shown_of
-from iotide.clients.rank.text import how, who
+from iotide.clients.rank.dot import MAX_ACTORS, dot_of, select_shown
+from iotide.clients.rank.text import actor_name, interaction_text
 from iotide.results.interaction import Actor, Component, Interaction, Ranking, SharedFile
 
 
@@ -45,15 +45,15 @@ def ranking(actors: list[Actor], edges: list[Interaction], files: list[SharedFil
 
 
 def drawn(known: Ranking) -> dict[int, list[int]]:
-    return {one.number: [each.id for each in actors] for one, actors, _ in shown_of(known, 5).components}
+    return {one.number: [each.id for each in actors] for one, actors, _ in select_shown(known, 5).components}
 
 
 def test_a_large_component_has_the_room_that_small_ones_leave() -> None:
     large = [actor(number) for number in range(100)]
     small = [actor(100 + number, component=2 + number // 2) for number in range(4)]
     found = drawn(ranking(large + small, []))
-    assert {number: len(members) for number, members in found.items()} == {1: MOST_ACTORS - 4, 2: 2, 3: 2}
-    assert shown_of(ranking(large + small, []), 5).left_out == 100 + 4 - MOST_ACTORS
+    assert {number: len(members) for number, members in found.items()} == {1: MAX_ACTORS - 4, 2: 2, 3: 2}
+    assert select_shown(ranking(large + small, []), 5).left_out == 100 + 4 - MAX_ACTORS
 
 
 def test_most_interactive_actors_are_drawn_beside_the_leaders() -> None:
@@ -72,14 +72,14 @@ def test_a_file_is_drawn_where_two_that_are_drawn_meet() -> None:
         edge(7, 1, "file", source_is_file=True),
         edge(0, 8, "file", target_is_file=True),
     ]
-    shown = shown_of(ranking([actor(0), actor(1)], edges, [file(7), file(8)]), 5)
+    shown = select_shown(ranking([actor(0), actor(1)], edges, [file(7), file(8)]), 5)
     assert [one.id for _, _, files in shown.components for one in files] == [7]
     assert len(shown.edges) == 2
 
 
 def test_a_fork_is_drawn_between_processes_without_other_edges() -> None:
     edges = [edge(0, 1), edge(1, 0, "fork"), edge(0, 2, "fork")]
-    shown = shown_of(ranking([actor(0), actor(1), actor(2)], edges), 5)
+    shown = select_shown(ranking([actor(0), actor(1), actor(2)], edges), 5)
     assert [(one.kind, one.target) for one in shown.edges] == [("wakeup", 1), ("fork", 2)]
 
 
@@ -93,9 +93,9 @@ def test_the_largest_component_is_drawn_on_top() -> None:
 )
 def test_threads_of_a_process_are_told_apart(numbers: tuple[int, int], told: str) -> None:
     pid, tid = numbers
-    assert who(actor(1).model_copy(update={"pid": pid, "tid": tid})) == told
+    assert actor_name(actor(1).model_copy(update={"pid": pid, "tid": tid})) == told
 
 
 @pytest.mark.parametrize(("connections", "told"), [(0, "socket"), (1, "socket"), (1200, "1,200 sockets")])
 def test_connections_are_counted(connections: int, told: str) -> None:
-    assert how(edge(1, 2, "socket", connections=connections)) == told
+    assert interaction_text(edge(1, 2, "socket", connections=connections)) == told

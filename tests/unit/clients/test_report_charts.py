@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from iotide.clients.detection.picture_data import crests_s
+from iotide.clients.detection.picture_data import crest_times_s
 from iotide.clients.drawing.svg_chart import Chart, round_ticks
 from iotide.clients.report.pictures.report_charts import history_chart, signal_chart
 from iotide.results.jobs.job import SignalSeries
@@ -71,7 +71,7 @@ def test_a_run_that_has_ended_shows_its_period_and_no_next_phase() -> None:
     ended = make_prediction("job", made_at_s=51.0).model_copy(update={"next_phase": None, "dominant": [wave]})
     svg = signal_chart(make_signal(), ended)
     marks = [each for each in ET.fromstring(svg).iter(f"{SVG}path") if each.get("stroke-dasharray")]
-    assert len(marks) == len(crests_s(ended)) > 3
+    assert len(marks) == len(crest_times_s(ended)) > 3
     assert "period" in texts(svg)
     assert not any("next phase" in text for text in texts(svg))
 

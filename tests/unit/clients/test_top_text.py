@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients.terminal import top_text
-from iotide.clients.terminal.top_text import ORDERS, detail_lines, head_line, job_line, sum_line
+from iotide.clients.terminal.top_text import ORDERS, detail_lines, header_line, job_line, total_line
 from iotide.results.jobs.fleet import Fleet, FleetJob
 from support.jobs.result_factories import make_detail, make_prediction
 
@@ -29,7 +29,7 @@ def test_examples_in_docstrings_hold() -> None:
 @given(st.text(max_size=60), st.text(max_size=20), st.integers(80, 300))
 def test_lines_fit_and_are_printable_whatever_jobs_are_called(name: str, user: str, width: int) -> None:
     one = job(name, user=user, period_s=12.34, next_start_s=NOW_S + 7261, recent=[1.0, 2.0])
-    for line in (job_line(one, NOW_S, width), head_line(width, "next")):
+    for line in (job_line(one, NOW_S, width), header_line(width, "next")):
         assert line.isprintable()
         assert len(line) <= width
     detail = make_detail().model_copy(update={"job": name, "command": user, "losses": {name: 1}})
@@ -39,7 +39,7 @@ def test_lines_fit_and_are_printable_whatever_jobs_are_called(name: str, user: s
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_cells_stand_below_their_heads(width: int) -> None:
     one = job("lammps-4711", user="ann", period_s=5.0, next_start_s=NOW_S + 3)
-    head, line = head_line(width, "bandwidth"), job_line(one, NOW_S, width)
+    head, line = header_line(width, "bandwidth"), job_line(one, NOW_S, width)
     for name, cell in (("user", "ann"), ("state", "running")):
         assert head.index(name) == line.index(cell)
     for name, cell in (("BANDWIDTH", "1.5 GB/s"), ("period", "5 s"), ("next", " 3 s"), ("written", "1.0 TB")):
@@ -62,7 +62,7 @@ def test_sum_and_detail_tell_what_there_is() -> None:
         made_at_s=NOW_S, total=2, matching=2, begin=0, states={"running": 2}, bandwidth=3e9, alerts=1,
         recent_bin_s=4.0, jobs=[],
     )  # fmt: skip
-    assert sum_line(fleet) == "2 jobs: 2 running; 3.0 GB/s; 1 alerts"
+    assert total_line(fleet) == "2 jobs: 2 running; 3.0 GB/s; 1 alerts"
     text = "\n".join(detail_lines(make_detail(), make_prediction("job"), 80))
     for told in ("1,234 calls", "written 80.0 MB", "period 10 s", "next phase at", "/scratch/out"):
         assert told in text
@@ -70,4 +70,4 @@ def test_sum_and_detail_tell_what_there_is() -> None:
 
 def test_every_order_is_one_of_the_aggregators() -> None:
     for order in ORDERS:
-        assert isinstance(head_line(80, order), str)
+        assert isinstance(header_line(80, order), str)

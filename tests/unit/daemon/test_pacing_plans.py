@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 from iotide.clients.schedulers.backends.preload import PreloadPacing
-from iotide.clients.schedulers.live_jobs import Seen
+from iotide.clients.schedulers.live_jobs import LiveState
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.pacing_plans import PacingPlans
 from iotide.daemon.publish.http.routes.pacing_routes import pacing_routes
@@ -129,7 +129,7 @@ def test_scheduler_leaves_what_is_predicted_and_guesses_are_none() -> None:
         JobState(1, 2e6, start_s=900.0, forecast=sure, since_s=990.0, moved=5e5, done_s=60.0),
         JobState(2, 1e6, start_s=950.0, forecast=guess, since_s=998.0),
     ]
-    assert backend.plan(Seen(states[:1], states[1:], {1: "a", 2: "b"}, ["lossy"]), 2e6, 1000.0) == []
+    assert backend.plan(LiveState(states[:1], states[1:], {1: "a", 2: "b"}, ["lossy"]), 2e6, 1000.0) == []
     first, second = sent[0].jobs
     assert first == PacedJob(
         job="a",
@@ -154,7 +154,7 @@ def test_plan_that_is_not_taken_is_told() -> None:
         raise InputError("http://x", None, "no answer", "an aggregator")
 
     backend = PreloadPacing(refuse, refuse, file_system="scratch", policy="fcfs", longest_wait_s=9.0, lasts_s=2.0)
-    (told,) = backend.plan(Seen([], [], {}, []), 1e6, 0.0)
+    (told,) = backend.plan(LiveState([], [], {}, []), 1e6, 0.0)
     assert "no answer" in told
     (told,) = backend.clear()
     assert "ends in 2 s" in told

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from iotide.clients.job_fetch import fetch_of_all
+from iotide.clients.job_fetch import fetch_for_all_jobs
 from iotide.results.status import AggregatorStatus
 from support.places import DATA
 from support.servers.restarted_job import job_at
@@ -42,7 +42,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
                 shown = wait_for(lambda: job_at(server.url), what="the job, which is still shown")
                 assert shown.events
                 assert metric(server, "iotide_journal_failing") == 1
-                status = fetch_of_all(server.url, "status", AggregatorStatus)
+                status = fetch_for_all_jobs(server.url, "status", AggregatorStatus)
                 assert not status.healthy
                 assert status.journal is not None
                 assert status.journal.failing
@@ -52,7 +52,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
                 server.says("the journal is written again")
                 assert collector.process.wait(DEADLINE_S) == 0
             assert metric(server, "iotide_journal_failing") == 0
-            assert fetch_of_all(server.url, "status", AggregatorStatus).healthy
+            assert fetch_for_all_jobs(server.url, "status", AggregatorStatus).healthy
             found = job_at(server.url)
             assert found is not None
             server.kill()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from iotide.clients.job_fetch import fetch_of_all
+from iotide.clients.job_fetch import fetch_for_all_jobs
 from iotide.results.status import AggregatorStatus
 from support.places import DATA
 from support.servers.restarted_job import job_at
@@ -34,7 +34,7 @@ def test_nothing_is_lost_when_the_disk_becomes_read_only(tmp_path: Path) -> None
                 assert "Input/output error" in reported or "Read-only file system" in reported
                 shown = wait_for(lambda: job_at(server.url), what="the job, which is still shown")
                 assert shown.events
-                status = fetch_of_all(server.url, "status", AggregatorStatus)
+                status = fetch_for_all_jobs(server.url, "status", AggregatorStatus)
                 assert not status.healthy
                 assert "journal" in {each.part for each in status.troubles}
                 assert collector.process.poll() is None  # it waits for acks
@@ -45,6 +45,6 @@ def test_nothing_is_lost_when_the_disk_becomes_read_only(tmp_path: Path) -> None
             found = wait_for(lambda: job_at(server.url), what="the job of the next aggregator")
             assert found.events >= shown.events
             assert (found.losses, found.complete) == ({}, True)
-            assert fetch_of_all(server.url, "status", AggregatorStatus).healthy
+            assert fetch_for_all_jobs(server.url, "status", AggregatorStatus).healthy
         finally:
             server.kill()

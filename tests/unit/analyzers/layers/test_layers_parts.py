@@ -15,7 +15,7 @@ from iotide.analyzers.layers.state.handles import preorder
 from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE, Sums
 from iotide.analyzers.layers.state.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
-from iotide.clients.layers.lanes import lanes_of, ticks_of
+from iotide.clients.layers.lanes import axis_ticks, layer_lanes
 from iotide.clients.layers.page import page_of
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, concatenate, make_batch
 from iotide.results.layers import Finding, Layers, LayersReport
@@ -490,7 +490,7 @@ def test_page_can_be_made_of_any_report(roots: list[Call]) -> None:
     assert "<b>" not in page.replace("<b></b>", "")
     assert "&lt;x&gt;" in page
     assert LayersReport.model_validate_json(report.model_dump_json()) == report
-    lanes = lanes_of(report.layers, [row.node for row in report.layers.handles])
+    lanes = layer_lanes(report.layers, [row.node for row in report.layers.handles])
     assert sum(bar.calls for bars in lanes.values() for bar in bars) == len(concatenate([batch_of(roots)]))
 
 
@@ -501,8 +501,8 @@ def test_every_field_of_the_report_is_in_its_page() -> None:
 
 
 def test_axis_has_round_places() -> None:
-    assert [tick.text for tick in ticks_of(2.3)] == ["0", "500 ms", "1 s", "1.5 s", "2 s"]
-    assert ticks_of(2.0)[-1].at == pytest.approx(100)
+    assert [tick.text for tick in axis_ticks(2.3)] == ["0", "500 ms", "1 s", "1.5 s", "2 s"]
+    assert axis_ticks(2.0)[-1].at == pytest.approx(100)
 
 
 def test_report_of_nothing_is_empty() -> None:

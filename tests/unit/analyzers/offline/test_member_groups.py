@@ -23,7 +23,7 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.detect.command import command as detect
 from iotide.clients.detection.page_periods import period_rows
-from iotide.clients.text.headline import headline_text, other_text, who_text
+from iotide.clients.text.headline import further_period_text, headline_text, members_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.prediction import Prediction
 
@@ -101,7 +101,7 @@ def test_two_programs_in_one_job_are_each_told_by_their_ranks(shared: bool, smal
     assert phase is not None
     assert (phase.start_s.value - 7.0) / 33.0 == pytest.approx(24, abs=0.1)
     assert "of ranks 0-3" in headline_text(told)
-    assert "beside: ranks 4-7 every 33" in other_text(told.others[-1], 0.0)
+    assert "beside: ranks 4-7 every 33" in further_period_text(told.others[-1], 0.0)
 
 
 def test_commands_and_kinds_of_files_are_told_where_there_are_no_ranks() -> None:
@@ -416,7 +416,7 @@ def test_each_period_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
     for (who, period_s, upcoming, shown, replayed), row in zip(rows, words, strict=True):
         assert who is not None
         assert period_s is not None
-        assert row.whose == who_text(who)
+        assert row.members == members_text(who)
         (name,) = who.commands
         period, count, size, first = programs[int(name[1:])]
         assert period_s.value == pytest.approx(period, rel=0.03)

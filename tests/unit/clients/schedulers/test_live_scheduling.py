@@ -13,7 +13,7 @@ from iotide.clients.schedulers.backends.cgroup import ControlGroups, device_of
 from iotide.clients.schedulers.backends.lustre_tbf import PARAMETER, LustreTbf, lctl_runner
 from iotide.clients.schedulers.limits import Limit, decide
 from iotide.clients.schedulers.live_jobs import LiveJobs, forecast_of
-from iotide.clients.schedulers.own_rates import OwnRates, Stretch
+from iotide.clients.schedulers.own_rates import Interval, OwnRates
 from iotide.clients.schedulers.steering import Steering, Step
 from iotide.daemon.publish.http.routes.live_io_routes import join_latest
 from iotide.events import ConfigError, InputError
@@ -70,33 +70,33 @@ def live(*jobs: LiveJob, at_s: float = NOW, capacity: float | None = CAPACITY) -
 
 def test_phase_goes_on_while_calls_end_and_is_over_when_none_does() -> None:
     jobs = LiveJobs(CAPACITY)
-    seen = jobs.look(live(job("a", NOW - 2, NOW - 0.1, 10**8)), {})
+    seen = jobs.update(live(job("a", NOW - 2, NOW - 0.1, 10**8)), {})
     assert [state.moved for state in seen.waiting] == [1e8]
-    seen = jobs.look(live(job("a", NOW - 2, NOW - 0.1, 10**8), at_s=NOW + 1), {})
+    seen = jobs.update(live(job("a", NOW - 2, NOW - 0.1, 10**8), at_s=NOW + 1), {})
     assert (seen.waiting, len(seen.coming)) == ([], 1)
     assert seen.coming[0].since_s == pytest.approx(NOW - 0.1)
-    seen = jobs.look(live(job("a", NOW + 1.9, NOW + 2.0, 10**7), at_s=NOW + 2), {})
+    seen = jobs.update(live(job("a", NOW + 1.9, NOW + 2.0, 10**7), at_s=NOW + 2), {})
     assert [state.since_s for state in seen.waiting] == [pytest.approx(NOW + 1.9)]
 
 
 def test_limited_job_is_in_its_phase_as_long_as_one_of_its_calls_may_take() -> None:
     """Call are reported at their end; otherwise each call would lift the limit and set it again."""
     slow = job("a", NOW - 5, NOW - 2, 10 * 2**20)
-    assert not LiveJobs(CAPACITY).look(live(slow), {}).waiting
-    assert LiveJobs(CAPACITY).look(live(slow), {"a": 2.0**19}).waiting
-    assert not LiveJobs(CAPACITY).look(live(slow), {"a": 100e6}).waiting
+    assert not LiveJobs(CAPACITY).update(live(slow), {}).waiting
+    assert LiveJobs(CAPACITY).update(live(slow), {"a": 2.0**19}).waiting
+    assert not LiveJobs(CAPACITY).update(live(slow), {"a": 100e6}).waiting
 
 
 def test_yield_counts_what_others_cost() -> None:
     jobs = LiveJobs(CAPACITY)
     forecast = predicted("a", 3.0, 1e8)  # a second alone
-    jobs.look(live(job("a", NOW, NOW + 0.1, 10**7, forecast), at_s=NOW + 0.1), {})
-    jobs.look(live(job("a", NOW, NOW + 2, 10**8, forecast), at_s=NOW + 2), {})  # which took two
-    seen = jobs.look(live(job("a", NOW, NOW + 2, 10**8, forecast), at_s=NOW + 4), {})
+    jobs.update(live(job("a", NOW, NOW + 0.1, 10**7, forecast), at_s=NOW + 0.1), {})
+    jobs.update(live(job("a", NOW, NOW + 2, 10**8, forecast), at_s=NOW + 2), {})  # which took two
+    seen = jobs.update(live(job("a", NOW, NOW + 2, 10**8, forecast), at_s=NOW + 4), {})
     (state,) = seen.coming
     assert state.done_s == pytest.approx(1.0)
     assert state.since_s == pytest.approx(NOW + 2)
-    seen = jobs.look(live(job("a", NOW + 4, NOW + 4.1, 10**7, forecast), at_s=NOW + 4.1), {})
+    seen = jobs.update(live(job("a", NOW + 4, NOW + 4.1, 10**7, forecast), at_s=NOW + 4.1), {})
     assert seen.waiting[0].done_s == pytest.approx(3.0)  # a second of I/O, two of computing
 
 
@@ -114,7 +114,7 @@ def test_followed_jobs_have_sound_states(phases: list[tuple[float, float, int]],
         now = [row for row in rows if row[0] <= at][-1]
         share = min(1.0, (at - now[0]) / (now[1] - now[0]))
         one = job("a", now[0], min(at, now[1]), max(1, int(now[2] * share)))
-        seen = jobs.look(live(one, at_s=at), {})
+        seen = jobs.update(live(one, at_s=at), {})
         (state,) = [*seen.waiting, *seen.coming]
         assert 0 < state.limit <= CAPACITY
         assert state.moved >= 0
@@ -127,13 +127,13 @@ def test_followed_jobs_have_sound_states(phases: list[tuple[float, float, int]],
 @pytest.mark.parametrize("policy", [*POLICIES.values(), volume_first()])
 def test_no_job_is_limited_without_need(policy: object) -> None:
     jobs = LiveJobs(CAPACITY)
-    alone = jobs.look(live(job("a", NOW - 1, NOW, 10**8, predicted("a", 10, 1e9))), {})
+    alone = jobs.update(live(job("a", NOW - 1, NOW, 10**8, predicted("a", 10, 1e9))), {})
     assert decide(alone, policy, CAPACITY, NOW, 0.02).limits == ()  # type: ignore[arg-type]
-    unknown = LiveJobs(CAPACITY).look(live(job("a", NOW - 1, NOW, 10**8), job("b", NOW - 1, NOW, 10**8)), {})
+    unknown = LiveJobs(CAPACITY).update(live(job("a", NOW - 1, NOW, 10**8), job("b", NOW - 1, NOW, 10**8)), {})
     decision = decide(unknown, policy, CAPACITY, NOW, 0.02)  # type: ignore[arg-type]
     assert (decision.limits, decision.why) == ((), "no job in I/O has a period yet")
     guesses = [job(name, NOW - 1, NOW, 10**8, predicted(name, 10, 1e9, confidence=0.4)) for name in "ab"]
-    assert decide(LiveJobs(CAPACITY).look(live(*guesses), {}), policy, CAPACITY, NOW, 0.02).limits == ()  # type: ignore[arg-type]
+    assert decide(LiveJobs(CAPACITY).update(live(*guesses), {}), policy, CAPACITY, NOW, 0.02).limits == ()  # type: ignore[arg-type]
 
 
 def test_set10_leaves_the_job_with_the_short_period_nearly_all() -> None:
@@ -141,7 +141,7 @@ def test_set10_leaves_the_job_with_the_short_period_nearly_all() -> None:
         job("long", NOW - 2, NOW, 2 * 10**8, predicted("long", 100, 1e10)),
         job("short", NOW - 1, NOW, 10**8, predicted("short", 10, 1e9)),
     )
-    decision = decide(LiveJobs(CAPACITY).look(both, {}), set10, CAPACITY, NOW, 0.02)
+    decision = decide(LiveJobs(CAPACITY).update(both, {}), set10, CAPACITY, NOW, 0.02)
     told = {limit.job: limit.bytes_per_s for limit in decision.limits}
     assert told["long"] == pytest.approx(CAPACITY / 11)
     assert told["short"] == pytest.approx(CAPACITY * 10 / 11)
@@ -152,14 +152,14 @@ def test_job_that_waits_its_turn_keeps_the_floor() -> None:
         job("first", NOW - 2, NOW, 2 * 10**8, predicted("first", 10, 1e9)),
         job("second", NOW - 1, NOW, 10**8, predicted("second", 10, 1e9)),
     )
-    decision = decide(LiveJobs(CAPACITY).look(both, {}), fcfs, CAPACITY, NOW, 0.02)
+    decision = decide(LiveJobs(CAPACITY).update(both, {}), fcfs, CAPACITY, NOW, 0.02)
     assert [(limit.job, limit.bytes_per_s) for limit in decision.limits] == [("second", 0.02 * CAPACITY)]
 
 
 def test_job_of_which_calls_were_lost_is_left_alone() -> None:
     lossy = job("lossy", NOW - 2, NOW, 2 * 10**8, predicted("lossy", 10, 1e9, complete=0.5))
     other = job("other", NOW - 2, NOW, 2 * 10**8, predicted("other", 10, 1e9))
-    seen = LiveJobs(CAPACITY).look(live(lossy, other), {})
+    seen = LiveJobs(CAPACITY).update(live(lossy, other), {})
     assert (seen.incomplete, [seen.names[state.number] for state in seen.waiting]) == (["lossy"], ["other"])
 
 
@@ -340,9 +340,9 @@ def test_job_that_always_shares_a_full_file_system_may_take_all_of_it() -> None:
     jobs = LiveJobs(CAPACITY)
     for look in range(20):
         rows = [job(name, NOW + look, NOW + look + 1, int(CAPACITY / 2)) for name in "ab"]
-        seen = jobs.look(live(*rows, at_s=NOW + look + 1), {})
+        seen = jobs.update(live(*rows, at_s=NOW + look + 1), {})
     assert [state.limit for state in seen.waiting] == [CAPACITY] * 2
-    seen = jobs.look(live(job("a", NOW + 30, NOW + 31, 60_000_000), at_s=NOW + 31), {})
+    seen = jobs.update(live(job("a", NOW + 30, NOW + 31, 60_000_000), at_s=NOW + 31), {})
     assert [state.limit for state in seen.waiting] == [60e6]
 
 
@@ -350,22 +350,22 @@ def test_maximum_rate_of_a_job_is_measured_without_contention() -> None:
     """Alone, and beside others while the file system has spare bandwidth."""
     slow = OwnRates()
     for number in range(8):
-        mine, other = Stretch(number, number + 1, 10_000_000), Stretch(number + 0.5, number + 1.5, 20_000_000)
+        mine, other = Interval(number, number + 1, 10_000_000), Interval(number + 0.5, number + 1.5, 20_000_000)
         slow.add(mine, [other], CAPACITY)
     assert slow.limit(CAPACITY) == pytest.approx(10e6)
     fast = OwnRates()
     for number in range(8):
-        full = [Stretch(number, number + 1, 70_000_000)]
-        fast.add(Stretch(number, number + 1, 30_000_000), full, CAPACITY)
+        full = [Interval(number, number + 1, 70_000_000)]
+        fast.add(Interval(number, number + 1, 30_000_000), full, CAPACITY)
     assert fast.limit(CAPACITY) == CAPACITY
-    fast.add(Stretch(9, 10, 60_000_000), [], CAPACITY)
+    fast.add(Interval(9, 10, 60_000_000), [], CAPACITY)
     assert fast.limit(CAPACITY) == pytest.approx(60e6)
 
 
 def test_single_cached_interval_does_not_raise_the_maximum_rate() -> None:
     rates = OwnRates()
     for number in range(31):
-        rates.add(Stretch(number, number + 1, 90_000_000 if number == 9 else 10_000_000), [], CAPACITY)
+        rates.add(Interval(number, number + 1, 90_000_000 if number == 9 else 10_000_000), [], CAPACITY)
     assert rates.limit(CAPACITY) == pytest.approx(10e6)
 
 
@@ -391,7 +391,7 @@ def test_phases_that_were_seen_are_kept_for_the_policy() -> None:
     jobs = LiveJobs(CAPACITY)
     for number in range(4):
         begun = NOW + 10 * number
-        jobs.look(live(job("a", begun, begun + 1, 10**7), at_s=begun + 1), {})
-        seen = jobs.look(live(job("a", begun, begun + 1, 10**7), at_s=begun + 5), {})
+        jobs.update(live(job("a", begun, begun + 1, 10**7), at_s=begun + 1), {})
+        seen = jobs.update(live(job("a", begun, begun + 1, 10**7), at_s=begun + 5), {})
     (state,) = seen.coming
     assert (state.seen.volume, state.seen.gap_s) == (pytest.approx(1e7), pytest.approx(9.0))

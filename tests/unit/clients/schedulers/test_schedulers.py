@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mixes import JobClass, draw
-from iotide.clients.schedulers.predictions import Errors, perfect, with_errors
+from iotide.clients.schedulers.predictions import Errors, add_errors, true_forecasts
 from iotide.clients.schedulers.study import run
 from iotide.scheduling.policies import fair_share, fcfs, lowest_yield, set10
 from iotide.scheduling.protocol import Forecast, JobState, Policy, SeenPhases
@@ -59,7 +59,7 @@ def jobs(draw_from: st.DrawFn) -> list[Job]:
         gaps = tuple(draw_from(st.floats(0, 100)) for _ in range(phases))
         volumes = tuple(draw_from(st.floats(1e-3, 1e4)) for _ in range(phases))
         limit = draw_from(st.floats(0.5, 200))
-        told: tuple[Forecast | None, ...] = perfect(gaps, volumes, limit)
+        told: tuple[Forecast | None, ...] = true_forecasts(gaps, volumes, limit)
         if draw_from(st.booleans()):
             told = (None,) * phases
         tail = draw_from(st.floats(0, 10))
@@ -69,7 +69,7 @@ def jobs(draw_from: st.DrawFn) -> list[Job]:
 
 def job(gap: float, volume: float, phases: int = 1, limit: float = 100.0) -> Job:
     gaps, volumes = (gap,) * phases, (volume,) * phases
-    return Job("job", gaps, volumes, limit, perfect(gaps, volumes, limit))
+    return Job("job", gaps, volumes, limit, true_forecasts(gaps, volumes, limit))
 
 
 def max_min(limits: Sequence[float], capacity: float) -> list[float]:
@@ -230,8 +230,8 @@ def test_a_seed_determines_everything() -> None:
     first, again, other = (draw(CLASSES, 0.5, 1e9, 500, seed) for seed in (1, 1, 2))
     assert first == again != other
     errors = Errors(late=1, wrong=0.5, missing=0.3)
-    assert with_errors(first, errors, 7) == with_errors(again, errors, 7) != with_errors(first, errors, 8)
-    runs = [simulate(with_errors(first, errors, 7), volume_first(), 1e9, 500) for _ in range(2)]
+    assert add_errors(first, errors, 7) == add_errors(again, errors, 7) != add_errors(first, errors, 8)
+    runs = [simulate(add_errors(first, errors, 7), volume_first(), 1e9, 500) for _ in range(2)]
     assert runs[0] == runs[1]
 
 
@@ -245,14 +245,14 @@ def test_a_mix_has_its_load() -> None:
 
 def test_late_predictions_are_those_of_earlier_phases() -> None:
     gaps, volumes = (1.0, 2.0, 3.0), (10.0, 20.0, 30.0)
-    made = Job("job", gaps, volumes, 10.0, perfect(gaps, volumes, 10.0))
-    (late,) = with_errors([made], Errors(late=1), 0)
+    made = Job("job", gaps, volumes, 10.0, true_forecasts(gaps, volumes, 10.0))
+    (late,) = add_errors([made], Errors(late=1), 0)
     assert [None if one is None else one.volume for one in late.forecasts] == [None, 10, 20]
 
 
 def test_missing_predictions_are_as_many_as_asked_for() -> None:
     made = draw([JobClass("a", 400, 10)], 0.5, 1e9, 20, 1)
-    without = [one for one in with_errors(made, Errors(missing=0.25), 3) if one.forecasts[0] is None]
+    without = [one for one in add_errors(made, Errors(missing=0.25), 3) if one.forecasts[0] is None]
     assert len(without) == pytest.approx(100, abs=30)
 
 
@@ -294,7 +294,7 @@ def test_ours_is_no_worse_than_set10_however_wrong_predictions_are(errors: Error
     told = {}
     for name, policy in (("set-10", set10), ("ours", volume_first())):
         results = [
-            run(name, policy, with_errors(draw(classes, 0.8, 1e9, 4000.0, seed), errors, seed), 1e9, 4000.0)
+            run(name, policy, add_errors(draw(classes, 0.8, 1e9, 4000.0, seed), errors, seed), 1e9, 4000.0)
             for seed in range(10, 12)
         ]
         told[name] = fmean(result.io_slowdown or 1.0 for result in results)

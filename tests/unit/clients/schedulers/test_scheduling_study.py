@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mix_file import jobs_of, read_mix
-from iotide.clients.schedulers.observed import each_period, job_of_phases, job_of_prediction
+from iotide.clients.schedulers.observed import job_from_phases, job_from_prediction, predictions_by_period
 from iotide.clients.schedulers.picture import BINS, Groups, Shares, draw
-from iotide.clients.schedulers.predictions import perfect
+from iotide.clients.schedulers.predictions import true_forecasts
 from iotide.clients.schedulers.study import load_of, run
 from iotide.clients.schedulers.text import print_simulation
 from iotide.events import InputError
@@ -70,7 +70,7 @@ def prediction(period: float | None = 10.0, *, drift: float = 0.0, volume: float
 
 def two_jobs() -> list[Job]:
     return [
-        Job(name, (gap,) * 4, (100.0,) * 4, 100.0, perfect((gap,) * 4, (100.0,) * 4, 100.0))
+        Job(name, (gap,) * 4, (100.0,) * 4, 100.0, true_forecasts((gap,) * 4, (100.0,) * 4, 100.0))
         for name, gap in (("<a>", 3.0), ("b", 3.0))
     ]
 
@@ -130,34 +130,34 @@ def test_a_job_that_needs_longer_than_its_period_is_refused(tmp_path: Path) -> N
 
 def test_phases_of_a_trace_become_a_job_that_takes_as_long_alone() -> None:
     phases = PhaseColumns(np.array([5.0, 15.0, 25.0]), np.array([6.0, 17.0, 26.0]), np.array([10.0, 20.0, 10.0]))
-    made = job_of_phases("t", (0.0, 30.0), phases, prediction())
+    made = job_from_phases("t", (0.0, 30.0), phases, prediction())
     assert made.gaps_s == (5, 9, 8)
     assert (made.limit, made.tail_s, made.start_s) == (10, 4, 0)
     assert {one.period_s for one in made.forecasts if one is not None} == {10.0}
     (outcome,) = simulate([made], fair_share, 100.0)
     assert outcome.elapsed_s == pytest.approx(30)
-    assert job_of_phases("t", (0.0, 30.0), phases, prediction(None)).forecasts == (None,) * 3
+    assert job_from_phases("t", (0.0, 30.0), phases, prediction(None)).forecasts == (None,) * 3
     nothing = PhaseColumns(np.zeros(0), np.zeros(0), np.zeros(0))
     with pytest.raises(ValueError, match="no bytes"):
-        job_of_phases("t", (0.0, 30.0), nothing, prediction())
+        job_from_phases("t", (0.0, 30.0), nothing, prediction())
 
 
 def test_a_running_job_goes_on_as_predicted() -> None:
-    made = job_of_prediction(prediction(), 50.0)
+    made = job_from_prediction(prediction(), 50.0)
     assert made.gaps_s == (4, 8, 8, 8, 8, 8)
     assert (made.limit, made.volumes[0]) == (100, 200)
     assert made.forecasts[0] is not None
     assert (made.forecasts[0].confidence, made.forecasts[0].next_confidence) == (0.9, 0.7)
-    growing = job_of_prediction(prediction(drift=0.1), 50.0)
+    growing = job_from_prediction(prediction(drift=0.1), 50.0)
     assert growing.gaps_s[:4] == pytest.approx((4, 9, 10, 11))
     for unfit in (prediction(None), prediction(volume=0.0)):
         with pytest.raises(ValueError, match="has"):
-            job_of_prediction(unfit, 50.0)
+            job_from_prediction(unfit, 50.0)
 
 
 def test_each_period_of_a_running_job_goes_on() -> None:
     whole = prediction()
-    assert each_period(whole) == [whole]
+    assert predictions_by_period(whole) == [whole]
     assert whole.next_phase is not None
     assert whole.period_s is not None
     whose = Who(kind="ranks", members=["4-7"], share=0.5)
@@ -173,10 +173,10 @@ def test_each_period_of_a_running_job_goes_on() -> None:
         next_phase=whole.next_phase.model_copy(update={"start_s": start}),
     )
     around = beside.model_copy(update={"relation": "around", "next_phase": None, "who": None})
-    made = each_period(whole.model_copy(update={"others": [around, beside]}))
+    made = predictions_by_period(whole.model_copy(update={"others": [around, beside]}))
     assert [each.job for each in made] == [whole.job, f"{whole.job}, ranks 4-7"]
-    one, other = (job_of_prediction(each, 100.0) for each in made)
-    assert one == job_of_prediction(whole, 100.0)
+    one, other = (job_from_prediction(each, 100.0) for each in made)
+    assert one == job_from_prediction(whole, 100.0)
     assert other.gaps_s[:2] == (1.0, 23.0)
     assert other.forecasts[0] is not None
     assert other.forecasts[0].period_s == 25.0

@@ -7,7 +7,7 @@ import json
 
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.clients.traces.json_lines import lines_of, write_json_lines
+from iotide.clients.traces.json_lines import json_lines, write_json_lines
 from iotide.events import Definitions, Layer, StreamInfo, concatenate, make_batch
 from iotide.events.definitions import FileInfo
 from support.formats.archives import archived
@@ -18,7 +18,7 @@ NAMED = ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "
 def test_each_call_is_a_line_with_every_column() -> None:
     reader = archived(3)
     for number, stream in reader.streams.items():
-        rows = [json.loads(line) for lines in lines_of(reader, number) for line in lines]
+        rows = [json.loads(line) for lines in json_lines(reader, number) for line in lines]
         batch = concatenate([part.batch for part in reader.calls(number)])
         for name, column in {"start_ns": "start", "dur_ns": "duration", "size": "bytes"}.items():
             assert [row[name] for row in rows] == getattr(batch, column).tolist()

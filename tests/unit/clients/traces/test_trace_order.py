@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iotide.archive.file.reader import ArchiveReader, Calls
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces import order as trace_order
-from iotide.clients.traces.lanes import MOST_LANES, MOST_NESTED, ROUNDING_NS, Lanes
+from iotide.clients.traces.lanes import MAX_LANES, MAX_NESTED, ROUNDING_NS, Lanes
 from iotide.clients.traces.order import calls_in_order
 from iotide.events import Definitions, StreamInfo, make_batch
 
@@ -109,7 +109,7 @@ def test_lanes_are_nested_and_in_order_and_keep_every_call(calls: list[tuple[int
     for number, (start, duration) in enumerate(ordered):
         lane = lanes.place(start, start + duration, number)
         events.setdefault(lane, []).append((start, "enter", number))
-    lanes.finish()
+    lanes.close_all()
     shortened = 0
     for happened in events.values():
         stack: list[int] = []
@@ -132,13 +132,13 @@ def test_lanes_are_bounded() -> None:
     ended: list[int] = []
     used = set()
     lanes = Lanes[int](lambda lane, time, call: ended.append(call), lambda: None)
-    for number in range(MOST_LANES * 4):
+    for number in range(MAX_LANES * 4):
         used.add(lanes.place(number, 10**9 + number, number))
-    for _ in range(MOST_NESTED * 4):
-        used.add(lanes.place(MOST_LANES * 4, 10**9, -1))
-    lanes.finish()
-    assert used == set(range(MOST_LANES))
-    assert len(ended) == MOST_LANES * 4 + MOST_NESTED * 4
+    for _ in range(MAX_NESTED * 4):
+        used.add(lanes.place(MAX_LANES * 4, 10**9, -1))
+    lanes.close_all()
+    assert used == set(range(MAX_LANES))
+    assert len(ended) == MAX_LANES * 4 + MAX_NESTED * 4
 
 
 def test_an_archive_without_times_keeps_its_order() -> None:

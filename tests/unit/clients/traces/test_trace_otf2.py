@@ -13,7 +13,7 @@ from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.otf2 import calls as otf2_calls
 from iotide.clients.otf2 import stream as otf2_stream
-from iotide.clients.otf2.calls import opened_as, pre_created_as, sought, status_set
+from iotide.clients.otf2.calls import inherited_mode, open_mode, seek_arguments, status_flags
 from iotide.clients.otf2.check import check_written
 from iotide.clients.otf2.writer import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
@@ -254,7 +254,7 @@ def test_missing_facts_of_a_trace_are_reported(tmp_path: Path) -> None:
 
 
 def test_threads_past_the_bound_go_on_in_further_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(otf2_stream, "MOST_OPEN", 3)
+    monkeypatch.setattr(otf2_stream, "MAX_OPEN", 3)
     process = Process()
     process.names.handle(8, HandleInfo(process.names.file(LOCAL.path, LOCAL)))
     for number, thread in enumerate((1, 2, 3, 1, 4, 2, 1)):
@@ -298,15 +298,15 @@ def test_examples_in_docstrings_hold() -> None:
     ],
 )
 def test_how_handles_are_opened(signature: str, access: int, creation: int, status: int) -> None:
-    assert opened_as(signature) == (access, creation, status, True)
+    assert open_mode(signature) == (access, creation, status, True)
 
 
 def test_status_flags_and_seeks() -> None:
-    assert pre_created_as(0o4010002).status == 16
-    assert pre_created_as(0o10000).status == 32
-    assert status_set("fcntl(fd=3, command=F_GETFL, argument=0x0)") is None
-    assert sought("MPI_File_seek(fh=@1, whence=MPI_SEEK_CUR)") == (None, 1)
-    assert sought("rewind()") == (None, None)
+    assert inherited_mode(0o4010002).status == 16
+    assert inherited_mode(0o10000).status == 32
+    assert status_flags("fcntl(fd=3, command=F_GETFL, argument=0x0)") is None
+    assert seek_arguments("MPI_File_seek(fh=@1, whence=MPI_SEEK_CUR)") == (None, 1)
+    assert seek_arguments("rewind()") == (None, None)
 
 
 def test_handles_are_known_across_batches(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import re
 import httpx
 import pytest
 from iotide.analyzers.dfg.compare import compare
-from iotide.clients.pages.live_pages import MOST_PAGES, LivePages
+from iotide.clients.pages.live_pages import MAX_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestStats
 from iotide.daemon.jobs.session import JobSession
@@ -202,7 +202,7 @@ def test_pages_are_not_drawn_again_too_soon_and_only_so_many_are_remembered() ->
     assert pages.current("0") is None
     text = pages.draw("0", graph_of(aggregator))
     assert pages.current("0") == text
-    for number in range(1, MOST_PAGES + 1):
+    for number in range(1, MAX_PAGES + 1):
         pages.draw(str(number), graph_of(aggregator))
     assert pages.current("0") is None
     assert pages.current("1") is not None
