@@ -7,14 +7,13 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ...events import ProtocolError
 from ..jobs.job_ids import clean_job
-from .job_rows import JobRow, TimeSpan, decode_rows, encode_rows
+from .job_rows import JobRow, decode_rows, decode_span, encode_rows
 from .partitions import partitions_with
 
 MISSING_HEADER: Final = "x-iotide-missing-partitions"
@@ -88,7 +87,10 @@ class CrossPartitionQueries:
         answer = await self._ask(request, owner, b"", asked, path="/internal/span")
         if answer.status_code != _OK:
             return answer
-        span = msgspec.msgpack.decode(bytes(answer.body), type=TimeSpan)
+        try:
+            span = decode_span(bytes(answer.body))
+        except ProtocolError as error:
+            return JSONResponse({"error": f"partition {owner}: {error}", "expected": "members of one version"}, 502)
         most = _number(request, "jobs", _MAX_JOBS)
         times = {"jobs": str(most), "start_ns": str(span.start_ns), "end_ns": str(span.end_ns)}
         rows, missing, refused = await self._rows(request, range(self._partitions), times, most)

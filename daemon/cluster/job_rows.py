@@ -15,6 +15,8 @@ from .contention.shared_files import SharedFiles, decode_shared
 
 MAX_BYTES: Final = 256 << 20
 """Maximum bytes of the rows of all jobs in one request."""
+_LATEST_S: Final = 1e11
+"""Bound of times, Unix time, s."""
 
 
 class LoadRow(Struct):
@@ -48,6 +50,7 @@ class TimeSpan(Struct):
 
 
 _rows = msgspec.msgpack.Decoder(list[JobRow])
+_span = msgspec.msgpack.Decoder(TimeSpan)
 
 
 def encode_rows(rows: Sequence[JobRow]) -> bytes:
@@ -59,8 +62,16 @@ def decode_rows(data: bytes) -> list[JobRow]:
     """Return rows from bytes. Raises ProtocolError."""
     try:
         return _rows.decode(data)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(f"rows of jobs cannot be read: {error}") from None
+
+
+def decode_span(data: bytes) -> TimeSpan:
+    """Return the examined time of a job from bytes. Raises ProtocolError."""
+    try:
+        return _span.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ProtocolError(f"the examined time of a job cannot be read: {error}") from None
 
 
 def load_row(load: Load) -> LoadRow:
@@ -87,4 +98,7 @@ def _load(job: str, row: LoadRow) -> Load:
         moved = np.frombuffer(row.moved, "<f8").astype(np.float64)
     except ValueError as error:
         raise ProtocolError(f"the traffic of job {job!r} cannot be read: {error}") from None
+    bounded = np.isfinite(moved).all() and abs(row.start_s) < _LATEST_S and 0 < row.bin_s < _LATEST_S
+    if not bounded or min((*moved.tolist(), *row.mounts.values()), default=0) < 0:
+        raise ProtocolError(f"the traffic of job {job!r} has negative or unbounded values")
     return Load(job, row.start_s, row.bin_s, moved, row.user, row.mounts, frozenset(row.local), frozenset(row.hosts))

@@ -44,7 +44,7 @@ class Asked:
         stats = IngestStats()
         metrics = AggregatorCollector(aggregator, lambda: stats, 100, now, contention)
         self.loop = asyncio.new_event_loop()
-        self.app = make_application(aggregator, metrics, lambda: "", now, LivePages(), contention)
+        self.app = make_application(aggregator, metrics, lambda: "", now, LivePages(), contention, in_cluster=True)
         self.paths: dict[str, Any] = self.app.openapi()["paths"]
 
     def close(self) -> None:
@@ -52,11 +52,15 @@ class Asked:
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
 
-    def status(self, method: str, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> int:
-        """Return the status of a response, whose body is read to its end."""
-        return self.loop.run_until_complete(self._status(method, target, headers))
+    def answer(
+        self, method: str, target: bytes, headers: Sequence[tuple[bytes, bytes]] = (), body: bytes = b""
+    ) -> tuple[int, bytes]:
+        """Return status and body of a response."""
+        return self.loop.run_until_complete(self._answer(method, target, headers, body))
 
-    async def _status(self, method: str, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> int:
+    async def _answer(
+        self, method: str, target: bytes, headers: Sequence[tuple[bytes, bytes]], body: bytes
+    ) -> tuple[int, bytes]:
         path, _, query = target.partition(b"?")
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
@@ -64,23 +68,26 @@ class Asked:
             "headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
         }  # fmt: skip
         statuses: list[int] = []
+        content = bytearray()
         ended = asyncio.Event()
 
         async def receive() -> dict[str, Any]:
             if ended.is_set():
                 return {"type": "http.disconnect"}
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
                 statuses.append(message["status"])
-            elif not message.get("more_body"):
+                return
+            content.extend(message.get("body", b""))
+            if not message.get("more_body"):
                 ended.set()
 
         await self.app(scope, receive, send)
         if len(statuses) != 1 or not ended.is_set():
             raise Unsound(f"{len(statuses)} answers to {target!r}")
-        return statuses[0]
+        return statuses[0], bytes(content)
 
 
 @cache
@@ -120,7 +127,7 @@ def run(data: bytes) -> None:
     method, _, target = data.partition(b" ")
     headers = list(itertools.islice(_HEADERS, len(data) % 4)) if len(data) % 3 == 0 else []
     name = method.decode("latin-1") or "GET"
-    status = asked().status(name, target or b"/", headers)
+    status, _ = asked().answer(name, target or b"/", headers)
     if status >= 500:
         raise Unsound(f"{status} to {data!r}")
 

@@ -137,7 +137,7 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
     for slot in slots:
         try:
             message = msgspec.msgpack.decode(slot.payload, type=_Message)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             unread += 1
             continue
         if message.version == VERSION and message.made_at_s > now_s - _RETAINED_S:
@@ -188,7 +188,7 @@ def _read(data: bytes, kind: type[_T]) -> _T:
         if unpacking.unconsumed_tail:
             raise ProtocolError(f"{kind.__name__} takes more than {_MAX_DOCUMENT_BYTES} bytes")
         return kind.model_validate(msgspec.msgpack.decode(text, strict=False))
-    except (zlib.error, msgspec.DecodeError) as error:
+    except (zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(f"{kind.__name__} cannot be read: {error}") from None
     except ValidationError as error:
         raise ProtocolError(f"{kind.__name__} has {error.error_count()} errors") from None

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from ....analyzers.common.state import Ints
-from ....analyzers.interaction.intake.channels import Channels
+from ....analyzers.interaction.intake.channels import EVERYWHERE, Channels
 from ....analyzers.interaction.tables import Tables
 from ....events import ProtocolError
 
@@ -21,10 +21,10 @@ _MAX_DOCUMENT_BYTES: Final = 64 << 20
 """Maximum uncompressed bytes of one job's document; a table has at most 2**20 rows."""
 _SUMS: Final = ("events", "cpu_ns", "bytes_read", "bytes_written")
 """Columns of actors that are summed over a job."""
-_USES: Final = (
-    *("calls", "reads", "writes", "collectives", "bytes_read", "bytes_written"),
-    *("first_write", "last_write", "last_read"),
-)
+_COUNTS: Final = ("calls", "reads", "writes", "collectives", "bytes_read", "bytes_written")
+_USES: Final = (*_COUNTS, "first_write", "last_write", "last_read")
+_MOST_COUNTED: Final = 2**55
+"""Maximum of a count of one job, 36 PB: sums over jobs stay in int64."""
 _KINDS: Final = {"file", "pipe", "socket"}
 _LINK_COLUMNS: Final = ("sources", "targets", "kinds", "counts", "waited_ns")
 
@@ -94,6 +94,13 @@ def _tables(document: _Document) -> Tables:
         raise ValueError("its columns differ in length")
     if not set(document.kinds) <= _KINDS or set(uses) != set(_USES) or set(document.sums) != set(_SUMS):
         raise ValueError("it has other columns or kinds of files than expected")
+    counts = [document.events, *document.sums.values()]
+    for name in _COUNTS:
+        counts += [int(uses[name].min(initial=0)), int(uses[name].sum(dtype=np.float64))]
+    if min(counts) < 0 or max(counts) > _MOST_COUNTED:
+        raise ValueError("it has counts that are negative or too large")
+    if min(document.spaces, default=EVERYWHERE) < EVERYWHERE:
+        raise ValueError("a file is on a machine with a negative number")
     names = Channels.restore(
         {
             "overflowed": 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import msgspec
@@ -13,7 +14,7 @@ from .....analyzers.dfg.compare import compare
 from .....analyzers.interaction.interference import Load
 from .....analyzers.interaction.settings import InteractionSettings
 from .....analyzers.pipeline.job_interactions import rank_jobs
-from .....events import ProtocolError
+from .....events import ConfigError, ProtocolError
 from .....results.dfg import Graph
 from ....cluster.contention.shared_files import SharedFiles, encode_shared
 from ....cluster.job_rows import MAX_BYTES, JobRow, TimeSpan, decode_rows, encode_rows, load_row, other_jobs
@@ -68,7 +69,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
     async def rank(request: Request) -> Response:
         """Rank the jobs of the body."""
         files, _ = _read(await _body(request))
-        return await access.as_json(lambda: rank_jobs(files, settings).model_dump_json())
+        return await access.as_json(_of_body(lambda: rank_jobs(files, settings).model_dump_json()))
 
     @router.post("/internal/culprits")
     async def culprits(
@@ -83,7 +84,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         found = frozen_interference(access.session(job), (), from_s, to_s, top, files, loads)
         if found is None:
             raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
-        return await access.as_json(lambda: found().model_dump_json())
+        return await access.as_json(_of_body(lambda: found().model_dump_json()))
 
     @router.post("/internal/dfg")
     async def dfg(request: Request, job: str, versus: str) -> Response:
@@ -92,12 +93,27 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
             red = Graph.model_validate_json(await _body(request))
         except ValidationError as error:
             raise _bad_request(f"a graph with {error.error_count()} errors") from None
-        green = access.graph(job)
-        return await access.as_json(
-            lambda: compare(green(), red, job, versus).model_dump_json(), (access.session(job), "graph")
-        )
+        own = access.graph(job)
+        green = await access.in_thread(lambda: own().model_dump_json(), (access.session(job), "graph"))
+
+        def compared() -> str:
+            return compare(Graph.model_validate_json(green), red, job, versus).model_dump_json()
+
+        return await access.as_json(_of_body(compared))  # a bad body is no failure of the job's analysis
 
     return router
+
+
+def _of_body(work: Callable[[], str]) -> Callable[[], str]:
+    """Return work on a body, whose values may contradict each other."""
+
+    def done() -> str:
+        try:
+            return work()
+        except (ConfigError, ValueError, KeyError, ArithmeticError) as error:
+            raise _bad_request(f"values that contradict each other: {error}") from None
+
+    return done
 
 
 def _read(body: bytes) -> tuple[list[SharedFiles], list[Load]]:

@@ -196,3 +196,50 @@ async def test_damaged_questions_of_a_member_are_refused(path: str) -> None:
     async with both() as (_, several):
         answer = await several.post(f"/partitions/{owner}{path}", content=b"nonsense")
         assert answer.status_code == 422
+
+
+@pytest.mark.slow
+async def test_member_answers_questions_of_another_one_and_no_other_post(tmp_path: Path) -> None:
+    """A user who may read sends the questions of a member, and paths that look like them."""
+    alice = Listed(tmp_path).token("alice", "read", user="alice")
+    hers = {job for job, user in JOBS.items() if user == "alice"}
+    owner = partition_of("writer", PARTITIONS)
+    async with both(principals=str(tmp_path / "principals.toml"), visibility="own") as (_, several):
+
+        async def asked(path: str, content: bytes) -> httpx.Response:
+            return await several.post(path, content=content, headers=alice)
+
+        rows = await several.get(f"/partitions/{owner}/internal/jobs", headers=alice)
+        assert rows.status_code == 200
+        ranking = await asked(f"/partitions/{owner}/internal/rank", rows.content)
+        assert ranking.status_code == 200
+        assert {actor["job"] for actor in ranking.json()["actors"]} <= hers
+        for job, user in JOBS.items():
+            number = partition_of(job, PARTITIONS)
+            culprits = await asked(f"/partitions/{number}/internal/culprits?job={job}", rows.content)
+            assert culprits.status_code == (200 if user == "alice" else 404), job
+        assert (await asked(f"/partitions/{PARTITIONS}/internal/rank", rows.content)).status_code == 404
+        for path in (
+            "/api/v1/jobs/internal/rank",
+            f"/api/v1/jobs/partitions/{owner}/internal/rank",
+            "/jobs/x/internal/dfg",
+            "/x/internal/culprits",
+            f"/partitions/{owner}/internal/rank/x",
+            f"/partitions/{owner}/internal/jobs",
+            f"/partitions/{owner}/internal/rank%0A",
+            f"/partitions/x{owner}/internal/rank",
+            f"/partitions/{owner}/api/v1/pacing",
+        ):
+            assert (await asked(path, rows.content)).status_code == 403, path
+
+
+@pytest.mark.slow
+async def test_graph_that_cannot_be_compared_is_no_failure_of_the_job() -> None:
+    owner = partition_of("writer", PARTITIONS)
+    async with both() as (_, several):
+        graph = (await several.get("/api/v1/jobs/writer/dfg")).json()
+        question = f"/partitions/{owner}/internal/dfg?job=writer&versus=x"
+        answer = await several.post(question, json=graph | {"mapping": "another"})
+        assert answer.status_code == 422
+        assert (await several.post(question, json=graph)).json()["distance"] == 0
+        assert (await several.get("/api/v1/jobs/writer")).json()["failures"] == []

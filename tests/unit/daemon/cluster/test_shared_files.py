@@ -62,6 +62,8 @@ def test_ranking_of_files_that_have_travelled_is_that_of_the_jobs_themselves() -
         {"uses": {}},
         {"sums": {"events": 1}},
         {"names": []},
+        {"spaces": [-9] * 9},
+        {"events": -1},
     ],
 )
 def test_damaged_files_are_refused(change: dict[str, object]) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import zlib
+from typing import Any
+
 import pytest
 from iotide.analyzers.contention.loads import JobView
 from iotide.daemon.cluster.contention.results import (
@@ -15,11 +19,14 @@ from iotide.daemon.cluster.contention.results import (
     results_of,
 )
 from iotide.daemon.cluster.contention.shared_files import decode_shared
+from iotide.daemon.cluster.job_rows import JobRow, LoadRow, decode_rows, other_jobs
 from iotide.daemon.state.alert_file import StoredAlerts
 from iotide.events import ProtocolError
 from iotide.results.contention import Contention
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
 from iotide.results.jobs.job import JobSummary
+from msgspec import msgpack
+from msgspec.structs import replace
 from support.jobs.result_factories import make_detail, make_prediction
 
 NOW_S = 1000.0
@@ -99,6 +106,25 @@ def test_messages_that_cannot_be_read_are_counted(payload: bytes) -> None:
         decode_findings(payload)
     with pytest.raises(ProtocolError):
         decode_shared(payload)
+
+
+def test_text_that_is_no_utf8_is_counted_as_unread() -> None:
+    text = msgpack.encode({"after": "xyz"}).replace(b"xyz", b"\xed\xa0\x80")
+    with pytest.raises(ProtocolError):
+        decode_findings(zlib.compress(text))
+    with pytest.raises(ProtocolError):
+        decode_rows(msgpack.encode([{"job": "xyz", "last_s": 1.0}]).replace(b"xyz", b"\xed\xa0\x80"))
+    assert results_of([Slot(0, 0, text), Slot(0, 1, zlib.compress(text))], NOW_S, 10, 0).unread == 2
+
+
+@pytest.mark.parametrize(
+    "change", [{"bin_s": 0.0}, {"start_s": math.nan}, {"mounts": {"/": -1}}, {"moved": b"1234567"}]
+)
+def test_traffic_that_cannot_be_is_refused(change: dict[str, Any]) -> None:
+    row = LoadRow(1.0, 1.0, bytes(8), "u", {"/": 1}, [], [])
+    assert other_jobs([JobRow("j", 1.0, load=row)])[1]
+    with pytest.raises(ProtocolError):
+        other_jobs([JobRow("j", 1.0, load=replace(row, **change))])
 
 
 def test_published_results_are_restored() -> None:
