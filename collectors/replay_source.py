@@ -100,7 +100,7 @@ class Replayer:
                 given, after = stream.take(until, room, self._change, self._shift_ns)
             except InputError as error:
                 self.problems.add(error)
-                given, after = stream.give_up(), None
+                given, after = stream.abandon(), None
             for item in given:
                 if isinstance(item, Chunk):
                     room -= len(item.batch)
@@ -164,7 +164,7 @@ class _Stream:
             return [*items, Closed(self._name)], None
         return items, int(self._due[0])
 
-    def give_up(self) -> list[SourceItem]:
+    def abandon(self) -> list[SourceItem]:
         """Returns the items that close a stream that cannot be read any further."""
         return [Closed(self._name)] if self._name else []
 

@@ -126,7 +126,7 @@ class BufferingSource(Protocol):
 
 
 @runtime_checkable
-class Waking(Protocol):
+class WakeableSource(Protocol):
     """A source that notifies when it must be polled."""
 
     def sleep(self) -> bool:
@@ -139,17 +139,17 @@ class Waking(Protocol):
 
 
 @runtime_checkable
-class Lasting(Protocol):
+class ResumableSource(Protocol):
     """A source whose position another collector can resume."""
 
-    def go_on_from(self, places: Mapping[str, bytes]) -> None:
+    def resume_from(self, places: Mapping[str, bytes]) -> None:
         """Resumes after the data that another collector has stored. Must be called before the first poll.
 
-        From then on, data is released only after ``placed``.
+        From then on, data is released only after ``positions_stored``.
         """
         ...
 
-    def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
         """Returns read positions by the source's own names. Returns None for a position that is not needed any more.
 
         Args:
@@ -158,8 +158,8 @@ class Lasting(Protocol):
         """
         ...
 
-    def placed(self) -> None:
-        """Confirms that the positions of ``places`` and all data before them are stored."""
+    def positions_stored(self) -> None:
+        """Confirms that the positions of ``read_positions`` and all data before them are stored."""
         ...
 
 

@@ -266,13 +266,13 @@ def _say(text: str) -> None:
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any], *, paced: bool) -> None:
-    from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
+    from ...collectors.tracer.preload_environment import rebuild_stale_libraries, traced_environment
     from ...events import ConfigError
 
     if gate is None:
         raise click.UsageError("--print-environment needs the --socket")
     settings = settings_of(tracer)
-    mend_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
+    rebuild_stale_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
     settings = settings.model_copy(update={"paced": paced})
     made = traced_environment({}, gate.absolute(), job or "", settings)
     for variable, value in made.items():

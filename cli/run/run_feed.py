@@ -39,7 +39,7 @@ class Feeding(Source, Protocol):
     """A source with notifications of new data."""
 
     @property
-    def looks_again(self) -> bool:
+    def has_pending_metadata(self) -> bool:
         """True while the source must be polled without a notification."""
         ...
 
@@ -102,7 +102,7 @@ class Feed:
             if busy:
                 await self._rest()
             else:
-                await self._news(_LOOK_AGAIN_S if self._source.looks_again else _HEARTBEAT_S)
+                await self._news(_LOOK_AGAIN_S if self._source.has_pending_metadata else _HEARTBEAT_S)
         self._beat(now=True)
 
     def pump(self) -> bool:

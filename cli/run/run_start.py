@@ -22,7 +22,7 @@ from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin
 from ...collectors.sources.preload.relay import RelayedSource
 from ...collectors.tracer.preload_compatibility import PreloadObstacle, obstacle_to_tracing
-from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
+from ...collectors.tracer.preload_environment import rebuild_stale_libraries, traced_environment
 from ...daemon.jobs.job_ids import clean_job
 from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
@@ -210,7 +210,7 @@ def _prepared(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
         _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To fix it, {REBUILD}")
-    mend_libraries(plan.tracer, _say, plain)
+    rebuild_stale_libraries(plan.tracer, _say, plain)
     try:
         traced = traced_environment(plain, gate, plan.job, plan.tracer)
     except UnavailableError as error:

@@ -28,7 +28,7 @@ class LineBuffer:
 
     Args:
         limit: maximum length of a line, bytes. Longer lines are discarded, so that a file without line ends cannot
-            exhaust memory; ``take_cut`` returns their numbers.
+            exhaust memory; ``take_discarded_lines`` returns their numbers.
         as_is: leave the ends of lines unchanged.
     """
 
@@ -65,7 +65,7 @@ class LineBuffer:
         self._line += bool(rest)
         return block
 
-    def take_cut(self) -> list[int]:
+    def take_discarded_lines(self) -> list[int]:
         """Returns the numbers of the lines that were discarded as too long. It covers the time since the last call."""
         cut, self._cut = self._cut, []
         return cut

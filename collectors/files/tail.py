@@ -112,13 +112,13 @@ class FileTail:
                 return Restart.ROTATED
             self._opened_before = True
         if self._follow and self._was_rewritten():
-            return self._begin_again(Restart.TRUNCATED)
+            return self._restart(Restart.TRUNCATED)
         if data := self._take():
             return data
         if not self._follow:
             self.close()
             return b""
-        return self._look_for_successor()
+        return self._find_rotated_file()
 
     def _take(self) -> bytes:
         data = os.pread(self._file(), self._chunk_bytes, self._position)
@@ -136,7 +136,7 @@ class FileTail:
         known = self._last_bytes
         return os.pread(self._file(), len(known), self._position - len(known)) != known
 
-    def _look_for_successor(self) -> bytes | Restart:
+    def _find_rotated_file(self) -> bytes | Restart:
         mine = os.fstat(self._file())
         try:
             named = self.path.stat()
@@ -152,9 +152,9 @@ class FileTail:
             return data
         self._release()
         self._open()
-        return self._begin_again(Restart.ROTATED)
+        return self._restart(Restart.ROTATED)
 
-    def _begin_again(self, why: Restart) -> Restart:
+    def _restart(self, why: Restart) -> Restart:
         self._position, self._last_bytes = 0, b""
         self.counters[f"file_{why.value}"] += 1
         return why

@@ -201,7 +201,7 @@ class ProcessFileMetadata:
         self._claimed = claimed_namespace
         self._key: _Key | None = None
         self._view: _View | None = None
-        self._looked_s = -math.inf
+        self._refreshed_s = -math.inf
         self._questions: list[Question] = []
         self._find()  # before the process ends
 
@@ -249,12 +249,12 @@ class ProcessFileMetadata:
             type_ = _type_of(path, info.type)
             return info if type_ is info.type else msgspec.structs.replace(info, type=type_)
         if info.filesystem in _STRIPED:
-            self._questions.append(self._node.layouts.ask(path))
+            self._questions.append(self._node.layouts.request_layout(path))
         return info
 
     def look(self) -> None:
         """Reads the mounts again if they are old; later lookups use them."""
-        if self._node.clock() - self._looked_s >= _FRESH_S:
+        if self._node.clock() - self._refreshed_s >= _FRESH_S:
             self._find()
         self._view = None if self._key is None else self._node.view(self._key)
 
@@ -297,7 +297,7 @@ class ProcessFileMetadata:
         return FileInfo(path, *of_folder)
 
     def _find(self) -> None:
-        self._looked_s = self._node.clock()
+        self._refreshed_s = self._node.clock()
         # For a process that has ended since, the last known mounts remain valid.
         self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
 

@@ -99,7 +99,7 @@ class LayoutReader:
         self._asked: queue.Queue[Question | None] = queue.Queue(_MAX_WAITING)
         self._thread: threading.Thread | None = None
 
-    def ask(self, path: str) -> Question:
+    def request_layout(self, path: str) -> Question:
         """Requests a file's layout; sets ``Question.answer`` later, or immediately if too many requests wait."""
         question = Question(path)
         if self._thread is None:

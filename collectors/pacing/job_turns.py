@@ -13,7 +13,7 @@ from .constants import GRANT_S, NEARLY, QUANTUM_S, WORTH
 from .local_jobs import Activity, LocalJob, LocalJobs
 
 
-class _Rival(NamedTuple):
+class _CompetingJob(NamedTuple):
     """A job that wants bandwidth now."""
 
     name: str
@@ -38,7 +38,7 @@ class JobTurns:
         self.overdue = 0
         self._local = LocalJobs()
         self._plan: PacingPlan | None = None
-        self._heard_s = -math.inf
+        self._plan_received_s = -math.inf
         self._policy = policy_named("fair-share")[1]
         self._planned: dict[str, PacedJob] = {}
         self._forecasts: dict[str, Forecast | None] = {}
@@ -53,7 +53,7 @@ class JobTurns:
         """True while no job of this node is in a phase."""
         return self._local.is_idle
 
-    def take(self, plan: PacingPlan | None, heard_s: float) -> None:
+    def set_plan(self, plan: PacingPlan | None, heard_s: float) -> None:
         """Sets the plan that is valid since ``heard_s``; None: there is no plan.
 
         Raises:
@@ -64,17 +64,17 @@ class JobTurns:
             self._planned = {each.job: each for each in plan.jobs}
             self._forecasts = {each.job: _forecast_of(each) for each in plan.jobs}
             self._grant = self._grant if self._plan is not None and plan.policy == self._plan.policy else None
-        self._plan, self._heard_s = plan, heard_s
+        self._plan, self._plan_received_s = plan, heard_s
 
-    def look(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
+    def update(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
         """Updates the activity of jobs, by name.
 
         Returns the jobs whose calls wait, including planned ones that may start.
         """
-        self._local.look(now_s, activities)
+        self._local.update(now_s, activities)
         plan = self._plan
         held = frozenset[str]()
-        if plan is not None and now_s < self._heard_s + plan.lasts_s:
+        if plan is not None and now_s < self._plan_received_s + plan.lasts_s:
             held = self._held(plan, now_s)
         for name, job in self._local.jobs.items():
             self.waits += name in held and not job.is_held and job.in_phase
@@ -90,7 +90,7 @@ class JobTurns:
         active = {name: job for name, job in known.items() if job.in_phase and not job.is_quiet(now_s)}
         late = {name for name, job in active.items() if job.waited_s >= plan.longest_wait_s}
         self.overdue += sum(known[name].is_held for name in late)
-        rivals = self._rivals({name: job for name, job in active.items() if name not in late}, now_s)
+        rivals = self._competing_jobs({name: job for name, job in active.items() if name not in late}, now_s)
         if not active or not rivals or not any(rival.state.forecast for rival in rivals):
             return frozenset()
         coming = [job.state for job in known.values() if not job.in_phase]
@@ -98,18 +98,18 @@ class JobTurns:
         for rival, share in zip(rivals, grant.shares, strict=True):
             if rival.local is not None:
                 rival.local.share = share
-        going, left = self._going(rivals, grant, plan.capacity_bytes_per_s, now_s)
+        going, left = self._running_jobs(rivals, grant, plan.capacity_bytes_per_s, now_s)
         if left >= WORTH * plan.capacity_bytes_per_s:  # there is room for jobs that start
             return frozenset(name for name in active if name not in going and name not in late)
         return frozenset(name for name in known if name not in going and name not in late)
 
-    def _rivals(self, active: Mapping[str, LocalJob], now_s: float) -> list[_Rival]:
+    def _competing_jobs(self, active: Mapping[str, LocalJob], now_s: float) -> list[_CompetingJob]:
         """Returns the jobs that want bandwidth, here and on other nodes.
 
         They are ordered by the beginning of their phases.
         """
         elsewhere = [each for each in self._planned.values() if each.in_io and each.job not in self._local.jobs]
-        rivals = [_Rival(name, job.state, job) for name, job in active.items()]
+        rivals = [_CompetingJob(name, job.state, job) for name, job in active.items()]
         if elsewhere:
             rivals = [
                 rival._replace(state=self._planned_state(planned, rival.state.number))
@@ -117,21 +117,25 @@ class JobTurns:
                 else rival
                 for rival in rivals
             ]
-            rivals += [_Rival(each.job, self._planned_state(each, -1 - at), None) for at, each in enumerate(elsewhere)]
+            rivals += [
+                _CompetingJob(each.job, self._planned_state(each, -1 - at), None) for at, each in enumerate(elsewhere)
+            ]
         return sorted(rivals, key=lambda rival: (rival.state.since_s, rival.name))
 
     def _planned_state(self, planned: PacedJob, number: int) -> JobState:
         return JobState(
             number,
             planned.limit_bytes_per_s,
-            self._heard_s - planned.age_s,
+            self._plan_received_s - planned.age_s,
             self._forecasts[planned.job],
-            self._heard_s - planned.since_s,
+            self._plan_received_s - planned.since_s,
             planned.moved_bytes,
             planned.done_s,
         )
 
-    def _granted(self, rivals: Sequence[_Rival], coming: Sequence[JobState], capacity: float, now_s: float) -> Grant:
+    def _granted(
+        self, rivals: Sequence[_CompetingJob], coming: Sequence[JobState], capacity: float, now_s: float
+    ) -> Grant:
         """Runs the policy when a phase has begun or ended, and after GRANT_S. The simulator does the same.
 
         Asking at every poll would make two nearly equal jobs alternate, and each switch has a cost.
@@ -142,7 +146,9 @@ class JobTurns:
             self._grant, self._granted_to, self._granted_s = self._policy(states, coming, capacity, now_s), who, now_s
         return self._grant
 
-    def _going(self, rivals: Sequence[_Rival], grant: Grant, capacity: float, now_s: float) -> tuple[set[str], float]:
+    def _running_jobs(
+        self, rivals: Sequence[_CompetingJob], grant: Grant, capacity: float, now_s: float
+    ) -> tuple[set[str], float]:
         """Returns the jobs that run, and the remaining capacity.
 
         A job whose share is its maximum rate runs. The others take turns by service received over share (weighted fair
@@ -162,7 +168,7 @@ class JobTurns:
                 left -= wanted[chosen]
         return going, left
 
-    def _next_of(self, rivals: Sequence[_Rival], grant: Grant, partly: Sequence[int], now_s: float) -> int:
+    def _next_of(self, rivals: Sequence[_CompetingJob], grant: Grant, partly: Sequence[int], now_s: float) -> int:
         """Returns the index of the next job. A served job keeps its turn for a quantum.
 
         It is the job that would first finish its quantum at its share. So a short phase with a large share does not

@@ -63,7 +63,7 @@ class LocalJob:
     share: float = 0.0
     served: float = 0.0
     active_s: float = -math.inf
-    idle_looks: int = 0
+    idle_updates: int = 0
     longest_pause_s: float = 0.0
     pauses_s: deque[float] = field(default_factory=lambda: deque(maxlen=_PHASES))
     gap_s: float | None = None
@@ -78,7 +78,7 @@ class LocalJob:
         """Returns whether the job has been idle long enough for others to go."""
         forecast = self.state.forecast
         is_done = forecast is not None and self.state.moved >= forecast.volume
-        return self.idle_looks >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
+        return self.idle_updates >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
 
     def _pause_s(self) -> float:
         """Returns a pause longer than those between calls of one phase. It is known as far as phases were measured."""
@@ -105,17 +105,17 @@ class LocalJobs:
     def __init__(self) -> None:
         self.jobs: dict[str, LocalJob] = {}
         self._numbers = 0
-        self._looked_s: float | None = None
+        self._updated_s: float | None = None
 
     @property
     def is_idle(self) -> bool:
         """True while no job is in a phase."""
         return not any(job.in_phase for job in self.jobs.values())
 
-    def look(self, now_s: float, activities: Mapping[str, Activity]) -> None:
+    def update(self, now_s: float, activities: Mapping[str, Activity]) -> None:
         """Updates the activity of all jobs, by name."""
-        since_s = 0.0 if self._looked_s is None else now_s - self._looked_s
-        self._looked_s = now_s
+        since_s = 0.0 if self._updated_s is None else now_s - self._updated_s
+        self._updated_s = now_s
         self.jobs = {name: job for name, job in self.jobs.items() if name in activities}
         for name, activity in activities.items():
             self._follow(name, activity, now_s, since_s)
@@ -131,11 +131,11 @@ class LocalJobs:
         if job.is_in_call(activity.in_call_s, fresh, since_s) or fresh:
             if not job.in_phase:
                 self._begin(job, now_s)
-            elif job.idle_looks:
+            elif job.idle_updates:
                 job.longest_pause_s = max(job.longest_pause_s, now_s - job.active_s)
-            job.active_s, job.idle_looks = now_s, 0
+            job.active_s, job.idle_updates = now_s, 0
         else:
-            job.idle_looks += 1
+            job.idle_updates += 1
             if job.in_phase and now_s - job.active_s > PHASE_GAP_S:
                 _end(job)
         if job.in_phase:

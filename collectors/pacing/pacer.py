@@ -23,7 +23,7 @@ from .local_jobs import Activity
 
 Images: TypeAlias = Callable[[], Mapping[int, list[Region]]]
 _log = logging.getLogger(__name__)
-_LOOK_FOR_PROCESSES_S: Final = 0.02
+_SCAN_INTERVAL_S: Final = 0.02
 _LONGEST_SHARE: Final = 10
 """Ratio of total to polling time. Polling takes at most a tenth of the thread's time for any number of processes."""
 
@@ -57,7 +57,7 @@ class Pacer:
         self._turns = JobTurns()
         self._processes: dict[int, _Process] = {}
         self._others: set[int] = set()
-        self._looked_s = 0.0
+        self._scanned_s = 0.0
         self._ended = [0, 0]
         self._heard: tuple[PacingPlan | None, float] = None, 0.0
         self._text = b""
@@ -69,7 +69,7 @@ class Pacer:
         """Starts the polling thread."""
         self._thread.start()
 
-    def hear(self, text: bytes) -> None:
+    def receive_plan(self, text: bytes) -> None:
         """Sets the plan from the aggregator's JSON text; "" means no plan. Must be called for each answer."""
         plan = self._heard[0]
         if text != self._text:
@@ -104,7 +104,7 @@ class Pacer:
         try:
             while not self._closing.is_set():
                 begun_s = time.monotonic()
-                self._look(begun_s)
+                self._update(begun_s)
                 took_s = time.monotonic() - begun_s
                 every_s = IDLE_TICK_S if self._turns.is_idle else TICK_S
                 self._closing.wait(max(every_s, (_LONGEST_SHARE - 1) * took_s))
@@ -116,12 +116,12 @@ class Pacer:
                 process.words.wait_until(0)
                 process.words.pace(0)
 
-    def _look(self, now_s: float) -> None:
-        if now_s - self._looked_s >= _LOOK_FOR_PROCESSES_S:
-            self._looked_s = now_s
-            self._look_for_processes()
-        self._turns.take(*self._heard)
-        held = self._turns.look(now_s, self._activities())
+    def _update(self, now_s: float) -> None:
+        if now_s - self._scanned_s >= _SCAN_INTERVAL_S:
+            self._scanned_s = now_s
+            self._find_processes()
+        self._turns.set_plan(*self._heard)
+        held = self._turns.update(now_s, self._activities())
         now_ns = time.monotonic_ns()
         for process in self._processes.values():
             until_ns = process.words.until_ns
@@ -143,7 +143,7 @@ class Pacer:
             found[process.job] = Activity(moved, in_call_s)
         return found
 
-    def _look_for_processes(self) -> None:
+    def _find_processes(self) -> None:
         images = self._images()
         for token in [token for token in self._processes if token not in images]:
             process = self._processes.pop(token)
@@ -151,7 +151,7 @@ class Pacer:
         self._others &= images.keys()
         for token, regions in images.items():
             known = self._processes.get(token)
-            if known is None and token not in self._others and (words := _words_of(regions)) is not None:
+            if known is None and token not in self._others and (words := _pace_words_of(regions)) is not None:
                 if words.takes_part:
                     words.pace(self._device)
                     known = self._processes[token] = _Process(words.job or self._default_job, words)
@@ -163,7 +163,7 @@ class Pacer:
                         region.extend(known.words)
 
 
-def _words_of(regions: list[Region]) -> PaceWords | None:
+def _pace_words_of(regions: list[Region]) -> PaceWords | None:
     """Returns the pacing words of a process. Returns None if the other thread has just closed its regions."""
     try:
         first = next(region for region in regions if region.extent == 0)

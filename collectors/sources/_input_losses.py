@@ -33,7 +33,7 @@ class InputLosses:
         self._counters = counters
         self._job = job
         self._jobs: dict[str, None] = {}
-        self._told: Counter[str] = Counter()
+        self._reported: Counter[str] = Counter()
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
         """Returns the items of one poll, followed by the new losses for each job."""
@@ -41,10 +41,10 @@ class InputLosses:
         for item in whole:
             if isinstance(item, Opened) and len(self._jobs) < _MAX_JOBS:
                 self._jobs[item.info.job] = None
-        now = Counter({_spelled(name): count for name, count in self._counters.items() if _is_told(name)})
-        grown = now - self._told
+        now = Counter({_spelled(name): count for name, count in self._counters.items() if _is_reported(name)})
+        grown = now - self._reported
         if grown:
-            self._told = now
+            self._reported = now
             whole += [Lost(Counter(grown), job=job) for job in self._jobs or (self._job,)]
         return whole
 
@@ -57,7 +57,7 @@ class InputLosses:
         return msgspec.structs.replace(chunk, batch=chunk.batch.select(good))
 
 
-def _is_told(name: str) -> bool:
+def _is_reported(name: str) -> bool:
     return name.startswith(_BYTES) or events_of({name: 1}) > 0
 
 

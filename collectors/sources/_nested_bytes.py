@@ -10,7 +10,7 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 
 
-def bytes_with_those_below(
+def bytes_with_nested(
     depth: npt.NDArray[Any], kind: npt.NDArray[Any], size: Ints, unmeasured: npt.NDArray[np.bool_]
 ) -> Ints:
     """Returns the bytes of calls, int64. An unmeasured call gets the bytes that nested calls moved in its direction.

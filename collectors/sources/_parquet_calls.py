@@ -28,7 +28,7 @@ _WHO: Final = ("job", "host", "rank", "pid", "clock", "user", "command", "step")
 _SINCE_1973_NS: Final = 10**17
 
 
-class _Who(NamedTuple):
+class _ProcessKey(NamedTuple):
     """Identifies a process."""
 
     job: str
@@ -63,7 +63,7 @@ class CallTable:
 
     def __init__(self, about: Input) -> None:
         self._about = about
-        self._processes: dict[_Who, _Process] = {}
+        self._processes: dict[_ProcessKey, _Process] = {}
 
     def read(self, log: Any) -> Iterator[list[SourceItem]]:
         """Yields the calls of an opened ``pyarrow.parquet.ParquetFile``, at most one row group at a time."""
@@ -92,7 +92,7 @@ class CallTable:
             rows = np.flatnonzero((process_of == place) & ~bad)
             if not len(rows):
                 continue
-            process = self._process(self._who(begin, numbers, texts), int(numbers["start"][rows[0]]), items)
+            process = self._process(self._process_keys(begin, numbers, texts), int(numbers["start"][rows[0]]), items)
             if process is None:
                 self._about.counters["events_dropped:too_many_streams"] += len(rows)
                 continue
@@ -101,12 +101,14 @@ class CallTable:
             items.append(Chunk(process.stream, batch, process.interner.take_fresh()))
         return items
 
-    def _who(self, row: int, numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes]) -> _Who:
+    def _process_keys(
+        self, row: int, numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes]
+    ) -> _ProcessKey:
         told = {name: texts[name][1][texts[name][0][row]] if name in texts else "" for name in _WHO}
         rank, pid = (int(numbers[name][row]) if name in numbers else COLUMNS[name][1] for name in ("rank", "pid"))
-        return _Who(**(told | {"rank": rank, "pid": pid}))  # type: ignore[arg-type]
+        return _ProcessKey(**(told | {"rank": rank, "pid": pid}))  # type: ignore[arg-type]
 
-    def _process(self, who: _Who, start_ns: int, items: list[SourceItem]) -> _Process | None:
+    def _process(self, who: _ProcessKey, start_ns: int, items: list[SourceItem]) -> _Process | None:
         process = self._processes.get(who)
         if process is None and len(self._processes) < MAX_STREAMS:
             about, origin = self._about, self._about.origin

@@ -41,10 +41,10 @@ class Rereading:
         self._identity: FileIdentity | None = None
         self._generation = 0
         self._events: Counter[str] = Counter()
-        self._to_leave_out: Counter[str] = Counter()
+        self._events_to_skip: Counter[str] = Counter()
         self._has_news = False
 
-    def go_on_from(self, place: bytes) -> None:
+    def resume_from(self, place: bytes) -> None:
         """Sets the stored position; malformed positions are ignored."""
         with suppress(msgspec.MsgspecError):
             self._before = msgspec.msgpack.decode(place, type=_Place)
@@ -56,7 +56,7 @@ class Rereading:
         if before is not None and before.identity == _identity(inode, head, before.identity.length):
             self._events = Counter(before.events)
             generation = before.generation
-        self._to_leave_out = self._events.copy()
+        self._events_to_skip = self._events.copy()
         self._identity, self._generation = _identity(inode, head, _HEAD_BYTES), generation
         return generation
 
@@ -64,7 +64,7 @@ class Rereading:
         """Returns the items without the events that were stored before."""
         return [self._fresh(item) if isinstance(item, Chunk) else item for item in items]
 
-    def place(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
+    def read_position(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
         """Returns the read position. Returns None if it has not changed or its events are not ready to be stored."""
         if not self._has_news or self._identity is None:
             return None
@@ -74,8 +74,8 @@ class Rereading:
         return msgspec.msgpack.encode(_Place(self._identity, self._generation, self._events))
 
     def _fresh(self, chunk: Chunk) -> Chunk:
-        left_out = min(self._to_leave_out[chunk.stream], len(chunk.batch))
-        self._to_leave_out[chunk.stream] -= left_out
+        left_out = min(self._events_to_skip[chunk.stream], len(chunk.batch))
+        self._events_to_skip[chunk.stream] -= left_out
         self._events[chunk.stream] += len(chunk.batch) - left_out
         self._has_news = True
         if not left_out:

@@ -29,7 +29,7 @@ from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
 from ..transport.window import packed, readable, readable_info, spelled
 
 MAX_MEMORY: Final = 8 << 30
-PATIENCE_S: Final = 120.0
+TIMEOUT_S: Final = 120.0
 """Seconds without output after which a reader counts as hung."""
 _MAX_FRAME: Final = 1 << 28
 _HEAD: Final = struct.Struct("<cI")
@@ -50,7 +50,9 @@ class _State(msgspec.Struct):
 _state_decoder = msgspec.json.Decoder(_State)
 
 
-def read_apart(module: str, function: str, path: Path, about: Input, expected: str) -> Iterator[list[SourceItem]]:
+def read_in_subprocess(
+    module: str, function: str, path: Path, about: Input, expected: str
+) -> Iterator[list[SourceItem]]:
     """Yields the items that a reader yields.
 
     Args:
@@ -76,10 +78,10 @@ def read_apart(module: str, function: str, path: Path, about: Input, expected: s
                 for items, state in _pieces(child.stdout):
                     _take(about, state)
                     yield items
-            status = child.wait(PATIENCE_S)
+            status = child.wait(TIMEOUT_S)
         except (TimeoutError, subprocess.TimeoutExpired):
             raise InputError(
-                str(path), None, f"its reader process did not respond for {PATIENCE_S:.0f} s", expected
+                str(path), None, f"its reader process did not respond for {TIMEOUT_S:.0f} s", expected
             ) from None
         except (ProtocolError, msgspec.DecodeError) as error:
             raise InputError(str(path), None, f"its reader process stopped unexpectedly ({error})", expected) from None
@@ -122,7 +124,7 @@ def _parts(pipe: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
                 break
             yield kind, bytes(held[_HEAD.size : _HEAD.size + size])
             del held[: _HEAD.size + size]
-        if not news.poll(PATIENCE_S * 1000):
+        if not news.poll(TIMEOUT_S * 1000):
             raise TimeoutError
         data = os.read(pipe.fileno(), _READ)
         if not data:

@@ -67,19 +67,19 @@ class FileSource:
         """Reads at most ``chunk_bytes`` and returns the events that they complete."""
         return [] if self._finished else self._rereading.after(self._losses.after(self._read()))
 
-    def go_on_from(self, places: Mapping[str, bytes]) -> None:
+    def resume_from(self, places: Mapping[str, bytes]) -> None:
         """Skips the events that the previous collector has stored. It does so if the file is still the same."""
-        self._rereading.go_on_from(places.get(self._place_name, b""))
+        self._rereading.resume_from(places.get(self._place_name, b""))
 
-    def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
         """Returns the read position; a finished file that was read to its end needs none."""
         if self._finished and not self._follows:
             return {self._place_name: None} if self._is_placed else {}
-        place = self._rereading.place(is_queued)
+        place = self._rereading.read_position(is_queued)
         self._is_placed = self._is_placed or place is not None
         return {} if place is None else {self._place_name: place}
 
-    def placed(self) -> None:
+    def positions_stored(self) -> None:
         """Does nothing: the file stays available."""
 
     @property

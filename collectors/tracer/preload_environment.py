@@ -12,7 +12,7 @@ from ...events import ConfigError, UnavailableError
 from ...events.files import open_regular
 from ..settings import TracerSettings
 from .preloadable_paths import preloadable_path
-from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, mend, problem_of, remedy
+from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, problem_of, rebuild_stale, remedy
 
 TRACER_VARIABLE: Final = "IOTIDE_TRACER"
 LONGEST_SOCKET_PATH: Final = 107
@@ -24,9 +24,9 @@ _MAX_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
 _MAX_LIBRARY: Final = 1 << 28
 _SHARED_OBJECT: Final = b"\x7fELF"
-_ASKS_THE_CORE: Final = b"\0iotide_provided_3\0"
+_CORE_SYMBOL: Final = b"\0iotide_provided_3\0"
 """Symbol that every wrapper library looks up, with the number from `library_copies.h`."""
-_ASKS_SOME_CORE: Final = b"\0iotide_provided"
+_CORE_SYMBOL_PREFIX: Final = b"\0iotide_provided"
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -49,11 +49,11 @@ def layer_library(layer: str) -> Path | None:
     return None if problem_of(layer) else library_of(layer)
 
 
-def mend_libraries(tracer: TracerSettings, say: Callable[[str], None], environment: Mapping[str, str]) -> None:
+def rebuild_stale_libraries(tracer: TracerSettings, say: Callable[[str], None], environment: Mapping[str, str]) -> None:
     """Rebuilds libraries that would be preloaded and do not match the sources; reports which."""
     core = [] if environment.get(TRACER_VARIABLE) else [CORE_NAME]
     layers = _layers(environment, tracer)
-    mend([*core, *([ALL_LAYERS] if layers == list(LIBRARY_LAYERS) else layers)], say)
+    rebuild_stale([*core, *([ALL_LAYERS] if layers == list(LIBRARY_LAYERS) else layers)], say)
 
 
 def traced_environment(
@@ -123,9 +123,9 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
                 raise OSError(errno.EFBIG, f"more than {_MAX_LIBRARY >> 20} MiB")
         except OSError as error:
             raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
-        if content.startswith(_SHARED_OBJECT) and _ASKS_THE_CORE not in content and _ASKS_SOME_CORE in content:
+        if content.startswith(_SHARED_OBJECT) and _CORE_SYMBOL not in content and _CORE_SYMBOL_PREFIX in content:
             raise ConfigError(f"{path} was built by another version of iotide: `iotide preload build` it again")
-        if not content.startswith(_SHARED_OBJECT) or _ASKS_THE_CORE not in content:
+        if not content.startswith(_SHARED_OBJECT) or _CORE_SYMBOL not in content:
             raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
         yield path
 

@@ -18,7 +18,7 @@ def remedy() -> str:
     return _BUILD if digest_of(CORE_NAME) else _INSTALL
 
 
-def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
+def rebuild_stale(names: Iterable[str], say: Callable[[str], None]) -> None:
     """Rebuilds libraries that do not match the sources beside them. Reports which, and why one cannot be built.
 
     Args:
@@ -33,13 +33,13 @@ def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
             say(f"{library}: {problem}; {_INSTALL}" if name == CORE_NAME else f"{library}: {problem}")
             continue
         say(f"{library}: {problem}; rebuilding it takes up to a minute")
-        if told := _built_again(name):
+        if told := _rebuilt(name):
             say(f"{library} cannot be built: {told}")
 
 
-def _built_again(name: str) -> str:
+def _rebuilt(name: str) -> str:
     """Returns why it could not be built, or ""."""
-    from ..wrappers.build import BuildError, build_again
+    from ..wrappers.build import BuildError, rebuild
     from ..wrappers.model import SignatureError
 
     try:
@@ -49,7 +49,7 @@ def _built_again(name: str) -> str:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # other processes may be building
         if problem_of(name):
-            build_again(name)
+            rebuild(name)
     except (BuildError, SignatureError, OSError) as error:
         return str(error)
     finally:
@@ -57,4 +57,4 @@ def _built_again(name: str) -> str:
     return ""
 
 
-__all__ = ["ALL_LAYERS", "CORE_NAME", "library_of", "mend", "problem_of", "remedy"]
+__all__ = ["ALL_LAYERS", "CORE_NAME", "library_of", "problem_of", "rebuild_stale", "remedy"]

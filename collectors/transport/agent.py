@@ -21,9 +21,9 @@ from ...events.network.curve import ClientKeys, read_client_keys
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
-from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, Waking
+from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WakeableSource
 from .handing_over import HandedOver
-from .left_streams import Left
+from .left_streams import SourceResumption
 from .route import Route
 from .shipper import Shipper
 
@@ -103,7 +103,7 @@ class Agent:
         name = f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}"
         kept = None if settings.state is None else HandedOver(settings.state, settings.spool_bytes or _KEPT_BYTES, name)
         self._shipper = Shipper(name if kept is None else kept.collector, settings, kept)
-        self._left = Left(self._shipper, kept)
+        self._left = SourceResumption(self._shipper, kept)
         self._sources: list[Source] = []
         self._open: dict[int, set[str]] = {}
         self._finished: Counter[str] = Counter()
@@ -157,16 +157,16 @@ class Agent:
         while not (until_finished and self.finished):
             busy = self.pump()
             self._quiet = 0 if busy else self._quiet + 1
-            await self._nap(busy=busy)
+            await self._wait_for_pump(busy=busy)
 
-    async def _nap(self, *, busy: bool) -> None:
+    async def _wait_for_pump(self, *, busy: bool) -> None:
         """Waits for the next pump, longer after longer silence. Sources that can notify interrupt the wait."""
         settings = self._settings
         if busy or self._quiet < _QUIET_PUMPS:
             await asyncio.sleep(0 if busy else settings.poll_interval_s)
             return
         longer = min(_MAX_LONGER, 1.0 + (self._quiet - _QUIET_PUMPS) / _SLOWER_EACH)
-        waking = [source for source in self._sources if isinstance(source, Waking)]
+        waking = [source for source in self._sources if isinstance(source, WakeableSource)]
         if not all([source.sleep() for source in waking]):  # noqa: C419  (each is to be asked)
             longer = 1.0
         loop, news = asyncio.get_running_loop(), asyncio.Event()
@@ -226,13 +226,13 @@ class Agent:
         """Does one round: receives, polls, sends. Returns whether a source had new data."""
         now = time.monotonic()
         self._receive(now)
-        self._look_for_another(now)
-        self._look_for_aggregator(now)
+        self._try_next_endpoint(now)
+        self._log_reachability(now)
         if self._pacer is not None and self._plans_heard != self._shipper.beats.plans_heard:
             self._plans_heard = self._shipper.beats.plans_heard
-            self._pacer.hear(self._shipper.beats.plan)
+            self._pacer.receive_plan(self._shipper.beats.plan)
         if self._settings.key is not None:
-            self._look_after_keys(now)
+            self._reload_keys(now)
         busy = self._poll_all() if self._shipper.has_room or not self._waits else False
         self._shipper.tick(now)
         if self._send():
@@ -261,7 +261,7 @@ class Agent:
             self._keys.secure(self._socket)
         self._socket.connect(self._route.endpoint)
 
-    def _look_for_another(self, now_s: float) -> None:
+    def _try_next_endpoint(self, now_s: float) -> None:
         """Connects to the next aggregator if the current one does not answer."""
         if self._connection is None:
             return
@@ -279,7 +279,7 @@ class Agent:
             self._socket.disconnect(before)
             self._connect()
 
-    def _look_for_aggregator(self, now_s: float) -> None:
+    def _log_reachability(self, now_s: float) -> None:
         """Logs when the aggregator becomes unreachable and when it is back."""
         heard_s = self._shipper.last_heard_s
         is_away = now_s - (self._begun_s if heard_s is None else heard_s) >= self._settings.away_after_s
@@ -297,7 +297,7 @@ class Agent:
         else:
             _log.warning("the aggregator at %s responds again; %d calls are buffered", endpoint, waiting)
 
-    def _look_after_keys(self, now_s: float) -> None:
+    def _reload_keys(self, now_s: float) -> None:
         """Reconnects with new keys if the key files changed and the aggregator does not answer."""
         silence = self.silence_s
         if now_s < self._look_at_keys_at_s or (silence is not None and silence < self._settings.away_after_s):

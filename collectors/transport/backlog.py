@@ -74,7 +74,7 @@ class Backlog:
                 waiting.is_only_kept = True
                 self._uncommitted.append(waiting)
                 break
-            if self._spool is not None and len(batch) and (place := self._spool.put(batch)) is not None:
+            if self._spool is not None and len(batch) and (place := self._spool.append(batch)) is not None:
                 waiting.place, waiting.batch = place, None
                 break
             if not self._queue:
@@ -150,7 +150,7 @@ class Backlog:
         if gone.place is None:
             self.bytes -= gone.size
         elif self._spool is not None:
-            self._spool.leave(gone.place)
+            self._spool.release(gone.place)
 
 
 def size_of(batch: EventBatch) -> int:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Final
 
 from ...events.losses import CUT_OFF
-from ..source import Lasting, Opened, Source
+from ..source import Opened, ResumableSource, Source
 from .handing_over import HandedOver
 from .shipper import Shipper
 
@@ -15,7 +15,7 @@ _FOLLOWED_WITHIN_S: Final = 120.0
 """Seconds after which a process of the previous collector counts as cut off. It did not return to this one."""
 
 
-class Left:
+class SourceResumption:
     """Connects an agent's sources with the shipper's stored state; does nothing if nothing is stored.
 
     Args:
@@ -28,14 +28,14 @@ class Left:
         self._left = {} if handed_over is None else handed_over.left
         self._is_on = handed_over is not None
         self._places = {} if handed_over is None else handed_over.file.places()
-        self._lasting: list[Lasting] = []
+        self._lasting: list[ResumableSource] = []
         self._last: dict[str, bytes | None] = {}
         self._until_s = time.monotonic() + _FOLLOWED_WITHIN_S
 
     def add(self, source: Source) -> None:
         """Adds a source; it continues at the previous collector's position."""
-        if self._is_on and isinstance(source, Lasting):
-            source.go_on_from(self._places)
+        if self._is_on and isinstance(source, ResumableSource):
+            source.resume_from(self._places)
             self._lasting.append(source)
 
     def opened(self, opened: Opened) -> None:
@@ -43,7 +43,7 @@ class Left:
         if self._left:
             follows = _process_of(opened.info.follows)
             ended = [name for name in self._left if name == opened.stream or (follows and _process_of(name) == follows)]
-            self._shipper.end_left(ended, Counter())
+            self._shipper.end_previous_streams(ended, Counter())
 
     def keep(self, now_s: float) -> None:
         """Stores all events together with the read positions of sources."""
@@ -53,20 +53,22 @@ class Left:
             self.end()
         places, self._last = self._last, {}
         for source in self._lasting:
-            places |= source.places(lambda stream, urgent: self._shipper.has_queued(stream, now_s, urgent=urgent))
+            places |= source.read_positions(
+                lambda stream, urgent: self._shipper.has_queued(stream, now_s, urgent=urgent)
+            )
         self._shipper.keep(places)
         for source in self._lasting:
-            source.placed()
+            source.positions_stored()
 
     def end(self) -> None:
         """Ends the streams that no new stream continues."""
-        self._shipper.end_left(list(self._left), Counter({CUT_OFF: 1}))
+        self._shipper.end_previous_streams(list(self._left), Counter({CUT_OFF: 1}))
 
     def remove(self, source: Source) -> None:
         """Records that a source was closed."""
-        if self._is_on and isinstance(source, Lasting):
+        if self._is_on and isinstance(source, ResumableSource):
             self._lasting.remove(source)
-            self._last |= source.places(lambda stream, urgent: True)
+            self._last |= source.read_positions(lambda stream, urgent: True)
 
 
 def _process_of(name: str) -> str:

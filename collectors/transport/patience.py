@@ -9,7 +9,7 @@ _MAX_STALLS: Final = 5
 """Maximum number of times that the timeout is doubled while nothing is acknowledged."""
 
 
-class Patience:
+class ResendTimeout:
     """Selects overdue messages: those older than an acknowledged one, or all if nothing is acknowledged.
 
     The wire keeps the order. So if earlier batches are still being acknowledged, a missing ack means that the
@@ -36,7 +36,7 @@ class Patience:
         self._progress_s = now_s
         self._stalls = 0
 
-    def look(self, now_s: float, *, is_under_way: bool) -> None:
+    def update(self, now_s: float, *, is_under_way: bool) -> None:
         """Updates whether nothing at all is acknowledged; must be called before ``is_over``."""
         self._is_stalled = now_s - self._progress_s >= self._resend_after_s * 2**self._stalls
         if self._is_stalled and is_under_way:

@@ -23,7 +23,7 @@ from .handing_over import HandedOver, NothingKept
 from .heartbeats.clock_offset import ClockOffset
 from .heartbeats.heartbeats import Heartbeats
 from .merging import Merging
-from .patience import Patience
+from .patience import ResendTimeout
 from .spool_files import SpoolFiles
 from .window import FIRST_CREDIT, MAX_UNDER_WAY, SendWindow, Sent, extend, spelled
 
@@ -67,7 +67,7 @@ class Shipper:
         self._under_way_bytes = 0
         self._under_way = 0
         self._last_heard_s: float | None = None
-        self._patience = Patience(settings.resend_after_s)
+        self._patience = ResendTimeout(settings.resend_after_s)
         self._resends: deque[list[Frame]] = deque()
         self._restore()
 
@@ -96,7 +96,7 @@ class Shipper:
             self._queue_open(wire_id, now_s)
         return urgent
 
-    def end_left(self, names: Iterable[str], losses: Counter[str]) -> None:
+    def end_previous_streams(self, names: Iterable[str], losses: Counter[str]) -> None:
         """Ends streams that the previous collector had open, by their names at their sources."""
         for name in names:
             if (window := self._windows.get(self._kept.left.pop(name, ""))) is not None:
@@ -131,13 +131,13 @@ class Shipper:
             elif isinstance(item, Closed):
                 self._close(item.stream, now_s, item.losses)
             elif isinstance(item, Lost) and not item.stream:
-                self._lose_of_job(item.job, item.losses)
+                self._add_job_losses(item.job, item.losses)
             elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
                 self._kept.touch(wire_id)
                 if isinstance(item, Changed):
                     self._change(wire_id, self._of_job(item.info), now_s)
                 elif isinstance(item, Lost):
-                    self._windows[wire_id].lose(item.losses)
+                    self._windows[wire_id].add_losses(item.losses)
                 else:
                     self._merge(wire_id, item, now_s)
             elif isinstance(item, Chunk):
@@ -156,7 +156,7 @@ class Shipper:
         """Sends merged chunks without waiting for more."""
         for wire_id in self._merging.waiting_since(math.inf):
             self._queue_open(wire_id, now_s)
-        self.beats.hurry(now_s)
+        self.beats.make_due(now_s)
 
     @property
     def flushed(self) -> bool:
@@ -167,7 +167,7 @@ class Shipper:
     def outstanding(self) -> int:
         """Number of unacknowledged things: open streams, batches waiting and in flight, streams to be ended."""
         waiting = len(self._merging) + len(self._backlog) + self._under_way + len(self._windows_to_end())
-        return waiting + self.beats.losses.are_to_be_told
+        return waiting + self.beats.losses.has_unreported
 
     @property
     def lacks_only_ends(self) -> bool:
@@ -220,7 +220,7 @@ class Shipper:
         if self.beats.is_due(now_s):
             out.append(encode(self.beats.make(source_counters() + self.counters, now_s)))
             self._kept.note_counters(self.counters)
-            self._tell_losses(now_s)
+            self._report_losses(now_s)
         self.tick(now_s)
         if self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s:
             return out  # everything else waits, bounded, until the aggregator is heard
@@ -275,7 +275,7 @@ class Shipper:
 
     def _drop(self, all_gone: Iterable[Waiting]) -> None:
         for gone in all_gone:
-            self._lose(self._windows[gone.stream], "shipper_full", gone.events, gone.moved)
+            self._add_losses(self._windows[gone.stream], "shipper_full", gone.events, gone.moved)
             self._windows[gone.stream].waiting -= 1
             extend(self._windows[gone.stream].unsent, gone.definitions)
 
@@ -283,41 +283,41 @@ class Shipper:
         wire_id = self._wire_id.pop(name, "")
         if window := self._windows.get(wire_id):
             self._queue_open(wire_id, now_s)
-            window.lose(losses or Counter(), in_all=True)
+            window.add_losses(losses or Counter(), in_all=True)
             window.ended = True
             self._kept.touch(wire_id)
             self._remove_if_refused(window)
 
-    def _lose(self, window: SendWindow, reason: str, events: int, moved: int) -> None:
+    def _add_losses(self, window: SendWindow, reason: str, events: int, moved: int) -> None:
         self.counters[f"{EVENTS}{reason}"] += events
         lost = +Counter({f"{EVENTS}{reason}": events, f"{BYTES}{reason}": moved})
         if window.refused:  # nothing more is sent about the stream
-            self._lose_of_job(window.job, lost)
+            self._add_job_losses(window.job, lost)
         else:
             window.losses.update(lost)
             self._kept.touch(window.wire_id)
 
-    def _lose_of_job(self, job: str, losses: Counter[str]) -> None:
-        if not self.beats.losses.lose(job, losses):
+    def _add_job_losses(self, job: str, losses: Counter[str]) -> None:
+        if not self.beats.losses.add(job, losses):
             self.counters["job_losses_untold"] += 1
 
-    def _tell_losses(self, now_s: float) -> None:
+    def _report_losses(self, now_s: float) -> None:
         """Reports losses in a batch without events if a stream has nothing else to send."""
         for window in self._windows.values():
             idle = window.introduced and not (window.ended or window.refused or window.waiting)
-            if idle and window.has_losses_to_tell and window.wire_id not in self._merging:
+            if idle and window.has_unreported_losses and window.wire_id not in self._merging:
                 self._queue(window.wire_id, empty_batch(), Definitions(), now_s)
 
     def _send(self, waiting: Waiting, batch: EventBatch | None, now_s: float, out: list[list[Frame]]) -> None:
         window = self._windows[waiting.stream]
         window.waiting -= 1
         if window.refused:
-            self._lose(window, "rejected", waiting.events, waiting.moved)
+            self._add_losses(window, "rejected", waiting.events, waiting.moved)
             self._kept.over(waiting)
             self._remove_if_refused(window)
             return
         if batch is None:
-            self._lose(window, "spool_damaged", waiting.events, waiting.moved)
+            self._add_losses(window, "spool_damaged", waiting.events, waiting.moved)
             batch = empty_batch()
         batch = self._clock.corrected(window, batch)
         if not self._under_way:
@@ -348,11 +348,11 @@ class Shipper:
         if reject.code in ("malformed", "failed") and reject.seq:
             done = window.acknowledge(reject.seq)
             if done and done[-1].seq == reject.seq:
-                self._lose(window, "rejected", done[-1].events, done[-1].moved)
+                self._add_losses(window, "rejected", done[-1].events, done[-1].moved)
             self._forget(done, now_s)
         elif reject.code in ("version", "full", "foreign", "malformed"):
             lost = window.refuse()
-            self._lose(window, "rejected", sum(sent.events for sent in lost), sum(sent.moved for sent in lost))
+            self._add_losses(window, "rejected", sum(sent.events for sent in lost), sum(sent.moved for sent in lost))
             self._forget(lost, now_s)
             self._remove_if_refused(window)
         elif reject.code == "unknown_stream":
@@ -380,11 +380,11 @@ class Shipper:
         self._go_back(window, now_s)
 
     def _go_back(self, window: SendWindow, now_s: float) -> None:
-        self._resends.extend(window.again(now_s))
+        self._resends.extend(window.resend(now_s))
         self.counters["batches_resent"] += len(window.in_flight)
 
     def _time_out(self, now_s: float) -> None:
-        self._patience.look(now_s, is_under_way=bool(self._under_way))
+        self._patience.update(now_s, is_under_way=bool(self._under_way))
         for window in self._windows.values():
             if window.in_flight and self._patience.is_over(window.in_flight[0].sent_s, now_s):
                 self._go_back(window, now_s)

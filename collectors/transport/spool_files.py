@@ -59,7 +59,7 @@ class SpoolFiles:
         self._last: _File | None = None
         self._files: set[int] = set()
 
-    def put(self, batch: EventBatch) -> Place | None:
+    def append(self, batch: EventBatch) -> Place | None:
         """Appends a batch; None if there is no room or the disk rejects the write."""
         pieces = packed(batch)
         size = size_of_pieces(pieces)
@@ -88,7 +88,7 @@ class SpoolFiles:
         self.failures += batch is None
         return batch
 
-    def leave(self, place: Place) -> None:
+    def release(self, place: Place) -> None:
         """Releases a batch; a file without batches is removed."""
         file = place.file
         file.held -= 1

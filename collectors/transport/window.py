@@ -110,11 +110,11 @@ class SendWindow:
         return self.in_flight[0].seq if self.in_flight else self.next_seq
 
     @property
-    def has_losses_to_tell(self) -> bool:
+    def has_unreported_losses(self) -> bool:
         """True if losses have grown since the last message that carried them."""
         return self.losses != self._losses_told
 
-    def lose(self, losses: Counter[str], *, in_all: bool = False) -> None:
+    def add_losses(self, losses: Counter[str], *, in_all: bool = False) -> None:
         """Adds losses of the source; ``in_all``: they are cumulative."""
         grown = losses - self._losses_of_source if in_all else losses
         self._losses_of_source.update(grown)
@@ -179,7 +179,7 @@ class SendWindow:
         """Records definitions that the previous collector got acknowledged."""
         extend(self._acknowledged, definitions)
 
-    def again(self, now_s: float) -> list[list[Frame]]:
+    def resend(self, now_s: float) -> list[list[Frame]]:
         """Returns all messages in flight, to be sent again in order."""
         for sent in self.in_flight:
             sent.sent_s = now_s
@@ -193,7 +193,7 @@ class SendWindow:
         return lost
 
     def _put(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> Sent:
-        losses = self.losses if self.has_losses_to_tell else None
+        losses = self.losses if self.has_unreported_losses else None
         frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news, losses, self.made)
         self.news = None
         if losses is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from .build import BuildError, build_again
+from .build import BuildError, rebuild
 from .model import SignatureError
 from .sources import ALL_LAYERS, CORE_NAME, layers_in
 
@@ -22,7 +22,7 @@ def main(names: list[str]) -> int:
             sys.stderr.write(f"no library is called {name!r}: expected one of {', '.join(known)}\n")
             return 2
         try:
-            sys.stdout.write(f"{build_again(name)}\n")
+            sys.stdout.write(f"{rebuild(name)}\n")
         except (BuildError, SignatureError) as error:
             sys.stderr.write(f"{name}: {error}\n")
             status = 1

@@ -239,7 +239,7 @@ def compile_core(to: Path, scratch: Path) -> Path:
     return library
 
 
-def build_again(name: str) -> Path:
+def rebuild(name: str) -> Path:
     """Rebuilds one library of a checkout in place: a layer, "layers", or "preload". Raises as `compile_library`."""
     scratch = PRELOAD.parent.parent / "build" / "wrappers"
     if name == CORE_NAME:

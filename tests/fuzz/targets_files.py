@@ -207,7 +207,7 @@ def run_backlog(data: bytes) -> None:
     """A batch in a file is restored, or reported as lost."""
     spool = SpoolFiles(1 << 24)
     try:
-        place = spool.put(_batch())
+        place = spool.append(_batch())
         assert place is not None
         os.pwrite(place.file.descriptor, data, 0)
         os.ftruncate(place.file.descriptor, len(data))
@@ -226,7 +226,7 @@ def _batch() -> Any:
 
 def backlog_samples() -> list[bytes]:
     spool = SpoolFiles(1 << 24)
-    place = spool.put(_batch())
+    place = spool.append(_batch())
     assert place is not None
     data = os.pread(place.file.descriptor, place.size, 0)
     spool.close()

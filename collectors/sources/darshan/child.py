@@ -49,7 +49,7 @@ def main() -> None:
 
     log = library.log_open(sys.argv[1])
     if log["handle"] == library.ffi.NULL:
-        _give_up("it is no log of Darshan")
+        _fail("it is no log of Darshan")
     problems: list[str] = []
     try:
         for part in _parts(library, log):
@@ -61,7 +61,7 @@ def main() -> None:
     except BrokenPipeError:  # the parent has stopped reading
         os._exit(0)
     if problems:
-        _give_up("; ".join(problems))
+        _fail("; ".join(problems))
     os._exit(0)  # closing a partly read log may also abort
 
 
@@ -76,14 +76,14 @@ def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], 
 
 def _write_job(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
     modules = library.log_get_modules(log)
-    _say(out, {"what": "job", **library.log_get_job(log), "exe": library.log_get_exe(log), "modules": modules})
-    _say(out, {"what": "mounts", "mounts": library.log_get_mounts(log)})
+    _send_message(out, {"what": "job", **library.log_get_job(log), "exe": library.log_get_exe(log), "modules": modules})
+    _send_message(out, {"what": "mounts", "mounts": library.log_get_mounts(log)})
 
 
 def _write_names(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
     names = [[str(number), name] for number, name in library.log_get_name_records(log).items()]
     for begin in range(0, len(names), _NAMES_AT_ONCE):
-        _say(out, {"what": "names", "names": names[begin : begin + _NAMES_AT_ONCE]})
+        _send_message(out, {"what": "names", "names": names[begin : begin + _NAMES_AT_ONCE]})
 
 
 def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
@@ -100,7 +100,7 @@ def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[byte
             "width": record.width,
             "bytes": len(record.segments),
         }
-        _say(out, about, record.segments)
+        _send_message(out, about, record.segments)
 
 
 def _library_segments(library: Any, log: dict[str, Any], module: str) -> Iterator[Record]:
@@ -125,7 +125,7 @@ def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[byte
         values = dict(zip(integers, library.ffi.unpack(record.counters, len(integers)), strict=True))
         values |= zip(floats, library.ffi.unpack(record.fcounters, len(floats)), strict=True)
         about = {"what": "counters", "module": module, "file": str(record.base_rec.id), "rank": record.base_rec.rank}
-        _say(out, {**about, "values": {name.split("_", 1)[1]: value for name, value in values.items()}})
+        _send_message(out, {**about, "values": {name.split("_", 1)[1]: value for name, value in values.items()}})
 
 
 def _records(library: Any, log: dict[str, Any], module: str) -> Iterator[Any]:
@@ -142,12 +142,12 @@ def _records(library: Any, log: dict[str, Any], module: str) -> Iterator[Any]:
         library.libdutil.darshan_free(place[0])
 
 
-def _say(out: IO[bytes], message: dict[str, Any], raw: bytes = b"") -> None:
+def _send_message(out: IO[bytes], message: dict[str, Any], raw: bytes = b"") -> None:
     text = json.dumps(message).encode()
     out.write(len(text).to_bytes(4, "little") + text + raw)
 
 
-def _give_up(problem: str) -> None:
+def _fail(problem: str) -> None:
     sys.stderr.write(f"\n{problem}\n")
     sys.stderr.flush()
     os._exit(FAILED)

@@ -50,10 +50,10 @@ def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
             if log.held >= MAX_HELD:
                 yield from log.hand_out()
     except InputError:
-        log.tell()
+        log.report_omissions()
         yield from log.hand_out()
         raise
-    log.tell()
+    log.report_omissions()
     yield from log.hand_out()
     if not about.counters["events"]:
         raise InputError(str(path), None, "the log has no reads or writes", f"{EXPECTED}, with DXT or counters of I/O")
@@ -102,7 +102,7 @@ class _Log:
         elif what == "counters":
             self._take_counters(message)
 
-    def tell(self) -> None:
+    def report_omissions(self) -> None:
         """Reports which data of the log could not be represented."""
         unsupported = self._about.unsupported
         segments = sum(self._segments.values())

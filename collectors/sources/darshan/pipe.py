@@ -16,7 +16,7 @@ from .dxt import MAX_SEGMENTS, WIDEST
 
 EXPECTED: Final = "a log that a program ended with, of Darshan 3.1 or later"
 _MAX_TEXT: Final = 64 << 20
-_PATIENCE_S: Final = 60
+_TIMEOUT_S: Final = 60
 
 
 def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
@@ -34,7 +34,7 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
         try:
             if child.stdout is not None:
                 yield from _read(child.stdout)
-            status = child.wait(_PATIENCE_S)
+            status = child.wait(_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             raise InputError(str(path), None, "Darshan's library did not finish", EXPECTED) from None
         finally:

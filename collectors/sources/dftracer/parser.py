@@ -53,7 +53,7 @@ class DftracerParser:
         return items
 
     def _parse(self, block: Block) -> list[SourceItem]:
-        for line in self._lines.take_cut():
+        for line in self._lines.take_discarded_lines():
             self._about.malformed(line, "the line is too long", f"a record in at most {MAX_LINE_BYTES} bytes")
         if not block.data:
             return []

@@ -13,7 +13,7 @@ from ....events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make
 from ...numbering import Numbering
 from ...parser import Input
 from ...source import UnsupportedData
-from .._nested_bytes import bytes_with_those_below
+from .._nested_bytes import bytes_with_nested
 from .._nesting import nesting_depths
 from .records import AGGREGATED, LARGEST_ID, LATEST_NS, NOTHING, Arguments, Record, integers, moved, nanoseconds
 
@@ -139,7 +139,7 @@ class Process:
             moves = (table[:, 3] == Kind.READ) | (table[:, 3] == Kind.WRITE)
             unmeasured = np.isin(table[:, 2], _UPPER) & moves & (volume == 0) & ~summed
             order = np.lexsort((depth, -duration, start, tid))
-            volume[order] = bytes_with_those_below(depth[order], table[order, 3], volume[order], unmeasured[order])
+            volume[order] = bytes_with_nested(depth[order], table[order, 3], volume[order], unmeasured[order])
             told = "sizes of calls of HDF5 and MPI-IO: bytes are those of calls within them"
             unsupported.add(told, int(np.count_nonzero(unmeasured)))
         batch = make_batch(len(records), columns)

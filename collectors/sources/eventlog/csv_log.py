@@ -45,7 +45,7 @@ class CsvParser:
         return self._parse(self._lines.finish()) + self._streams.close()
 
     def _parse(self, block: Block) -> list[SourceItem]:
-        for line in self._lines.take_cut():
+        for line in self._lines.take_discarded_lines():
             self._about.malformed(line, "the line is too long", f"an event in at most {MAX_LINE_BYTES} bytes")
         if not block.data:
             return []

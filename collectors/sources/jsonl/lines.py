@@ -110,7 +110,7 @@ class LineDecoder:
         while True:
             try:
                 found = _decoder(self.keys, self._ignored).decode_lines(text)
-                return found if _holds_a_line_each(text, len(found)) else None
+                return found if _has_one_line_per_object(text, len(found)) else None
             except MALFORMED:
                 if not self._learn(text):
                     return None
@@ -125,7 +125,7 @@ class LineDecoder:
                 continue
             try:
                 fields = {key: value for key, value in _any_object.decode(line).items() if value is not None}
-                self._meet(fields)
+                self._register_keys(fields)
                 yield index, msgspec.convert(fields, _bounded_struct())
             except MALFORMED as error:
                 yield index, error
@@ -135,12 +135,12 @@ class LineDecoder:
         before = self.keys, self._ignored
         for line in text.split(b"\n"):
             with contextlib.suppress(*MALFORMED):
-                self._meet(_any_object.decode(line))
+                self._register_keys(_any_object.decode(line))
             if (self.keys, self._ignored) != before:
                 return True
         return False
 
-    def _meet(self, fields: dict[str, Any]) -> None:
+    def _register_keys(self, fields: dict[str, Any]) -> None:
         self.keys |= fields.keys() & FIELDS.keys()
         if self._ignored is None:
             return
@@ -150,7 +150,7 @@ class LineDecoder:
             self.keys = frozenset(FIELDS)  # from now on, new keys are not detected
 
 
-def _holds_a_line_each(text: bytes, count: int) -> bool:
+def _has_one_line_per_object(text: bytes, count: int) -> bool:
     """Returns whether each object has a line of its own. The decoder also accepts objects over several lines."""
     ends = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
     return count == ends or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))

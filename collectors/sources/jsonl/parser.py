@@ -66,7 +66,7 @@ class JsonLinesParser:
         return items
 
     def _parse(self, block: Block) -> list[SourceItem]:
-        for line in self._lines.take_cut():
+        for line in self._lines.take_discarded_lines():
             self._about.malformed(line, "the line is too long", f"a call in at most {MAX_LINE_BYTES} bytes")
         if not block.data:
             return []

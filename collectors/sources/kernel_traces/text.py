@@ -108,7 +108,7 @@ class KernelTextParser:
         return keep
 
     def _parse(self, block: Block) -> list[SourceItem]:
-        for line in self._lines.take_cut():
+        for line in self._lines.take_discarded_lines():
             self.counters["lines"] += 1
             self._about.malformed(line, "the line is too long", f"a line of at most {MAX_LINE_BYTES} bytes")
         items: list[SourceItem] = []

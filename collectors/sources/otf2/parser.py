@@ -13,7 +13,7 @@ from ....events import COLUMNS, InputError, StreamInfo, make_batch
 from ....events.otf2_library import EVENTS, load
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .._subprocess_reader import read_apart
+from .._subprocess_reader import read_in_subprocess
 from .callbacks import Attributes, callbacks
 from .calls import LocationCalls, Process, Row
 from .definitions import Location, TraceDefinitions
@@ -39,7 +39,7 @@ def read_otf2(path: Path, about: Input) -> Iterator[list[SourceItem]]:
         UnavailableError: the otf2 package is missing.
     """
     load()
-    return read_apart(read_otf2_here.__module__, read_otf2_here.__name__, path, about, _EXPECTED)
+    return read_in_subprocess(read_otf2_here.__module__, read_otf2_here.__name__, path, about, _EXPECTED)
 
 
 def read_otf2_here(path: Path, about: Input) -> Iterator[list[SourceItem]]:
@@ -98,7 +98,7 @@ class _Trace:
                 yield from self._location(location, process)
             self._end(process)
             if not self._records:
-                self._say_no_records()
+                self._report_no_records()
         finally:
             library.Reader_Close(reader)
 
@@ -240,7 +240,7 @@ class _Trace:
     def _end(self, process: Process) -> None:
         self._about.unsupported.add("operations that were begun and not completed", len(process.operations))
 
-    def _say_no_records(self) -> None:
+    def _report_no_records(self) -> None:
         problem = "has no I/O records" + (
             "" if self._about.counters["events"] else " and no functions of an I/O library"
         )

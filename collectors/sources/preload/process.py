@@ -95,7 +95,7 @@ class TracedProcess:
         return bool(self._ready)
 
     @property
-    def holds_lines(self) -> bool:
+    def has_lines(self) -> bool:
         """True while there are lines that were not returned."""
         return bool(self._ready or self._held)
 
@@ -112,7 +112,7 @@ class TracedProcess:
         """Number of lines that could be returned and wait."""
         return sum(len(lines) for _, lines in self._ready)
 
-    def hold(self, tid: int, lines: Lines) -> None:
+    def add_lines(self, tid: int, lines: Lines) -> None:
         """Adds lines of a ring, whose definitions may still be missing."""
         self._held.append((tid, lines))
 
@@ -168,13 +168,13 @@ class TracedProcess:
         self._counters["definitions_malformed"] += 1
         self._problems.add(InputError(self.stream, None, problem, "a definition as ring.h describes it"))
 
-    def tell(self, rank: int, ranks: int, counts: dict[str, int]) -> bool:
+    def update_counters(self, rank: int, ranks: int, counts: dict[str, int]) -> bool:
         """Updates rank, size and counters reported by the process; returns whether that changes ``info``."""
         for reason, count in counts.items():
             if 0 < (grown := count - self._counted[reason]) < _MAX_GROWTH:
                 self._counted[reason] = count
                 if reason not in self._forgive:
-                    self._lose(reason, grown)
+                    self._add_losses(reason, grown)
         if (rank, ranks) == (self.info.rank, self.info.ranks):
             return False
         self.info = msgspec.structs.replace(self.info, rank=rank, ranks=ranks)
@@ -209,15 +209,15 @@ class TracedProcess:
                 self._found = life.definitions(self._facts)
                 self._ready, self._ready_since_s, self._early = [], None, []
                 return batch
-        before = self._problems_told()
+        before = self._reported_problems()
         batch = self._take(now_s, ended=True)
-        if batch is not None and not self._ready and found.wanted and self._problems_told() == before:
+        if batch is not None and not self._ready and found.wanted and self._reported_problems() == before:
             self._found = self._names.interner.take_fresh()
             if (life := Life.of(batch, self._found, self._early, lines)) is not None:
                 alike.remember(found.wanted, life)
         return batch
 
-    def _problems_told(self) -> list[int]:
+    def _reported_problems(self) -> list[int]:
         return [self._counters[name] for name in _PROBLEMS] + [self.losses.total()]
 
     def _take(self, now_s: float, *, ended: bool) -> EventBatch | None:
@@ -250,7 +250,7 @@ class TracedProcess:
             return Definitions()
         return self._names.interner.take_fresh() if self._names.is_complete else Definitions()
 
-    def fresh_losses(self) -> Counter[str]:
+    def take_losses(self) -> Counter[str]:
         """Returns the losses since the last call."""
         fresh, self._fresh_losses = self._fresh_losses, Counter()
         return fresh
@@ -260,12 +260,14 @@ class TracedProcess:
         if left := self._ready + self._held:
             for _, lines in left:
                 rows = split(lines)[0].rows
-                self._lose("events_dropped:closed", len(rows))
-                self._lose("bytes_dropped:closed", int(rows["bytes"][(rows["depth"] == 0) & (rows["bytes"] > 0)].sum()))
+                self._add_losses("events_dropped:closed", len(rows))
+                self._add_losses(
+                    "bytes_dropped:closed", int(rows["bytes"][(rows["depth"] == 0) & (rows["bytes"] > 0)].sum())
+                )
         if self._learned is not None:
             self._learned.signatures.close()
 
-    def _lose(self, reason: str, count: int) -> None:
+    def _add_losses(self, reason: str, count: int) -> None:
         self._counters[reason] += count
         self.losses[reason] += count
         if is_loss(reason):
@@ -295,7 +297,7 @@ class TracedProcess:
             rows = records.rows
             tids = np.asarray(tids)[valid] if np.ndim(tids) else tids
         if malformed:
-            self._lose("events_dropped:malformed", malformed)
+            self._add_losses("events_dropped:malformed", malformed)
         columns: dict[str, Any] = {name: rows[name] for name in _COPIED}
         columns["start"] = start
         columns["tid"] = tids

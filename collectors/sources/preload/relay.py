@@ -20,7 +20,7 @@ from ...node.file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
 from .rings.drain import Drain
-from .sleep_times import Naps
+from .sleep_times import SleepTimes
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
 from .spool.unread_copy import UnreadCopy
@@ -35,8 +35,8 @@ _LAST_LOOKS_S: Final = 30.0
 _ENDING_S: Final = 0.5
 """Seconds for which processes may end after the command. Helpers of a program end when it does."""
 _ENDING_LOOK_S: Final = 0.01
-_PATIENCE_S: Final = 3.0
-_BEFORE_OTHERS: Final = 5
+_TIMEOUT_S: Final = 3.0
+_PRIORITY: Final = 5
 """Niceness by which the process that empties rings precedes the analysing one."""
 _BEFORE_SESSIONS: Final = 10
 """Niceness by which its session precedes other sessions."""
@@ -78,7 +78,7 @@ class RelayedSource:
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, patience_s=_FIRST_EVENTS_WAIT_S
         )
-        self._closed = self._told_cut_off = False
+        self._closed = self._reported_cut_off = False
         self._copy: UnreadCopy | None = None
         if copy_stem is not None:
             self._copy = UnreadCopy(copy_stem, origin, self._reader.unread, bounds.memory_bytes)
@@ -92,7 +92,7 @@ class RelayedSource:
     @property
     def finished(self) -> bool:
         """True once no more data will come."""
-        if self._is_cut_off and not self._told_cut_off:
+        if self._is_cut_off and not self._reported_cut_off:
             return self._closed
         return self._closed or (self._reader.ended and not self._reader.waiting_bytes)
 
@@ -102,7 +102,7 @@ class RelayedSource:
         return self._reader.broken and not self._reader.waiting_bytes
 
     @property
-    def looks_again(self) -> bool:
+    def has_pending_metadata(self) -> bool:
         """True while file metadata is pending."""
         return self._streams.is_waiting
 
@@ -141,8 +141,8 @@ class RelayedSource:
         if self._closed:
             return []
         self._reader.read(self._streams, _READ_A_POLL)
-        if self._is_cut_off and not self._told_cut_off:
-            self._told_cut_off = True
+        if self._is_cut_off and not self._reported_cut_off:
+            self._reported_cut_off = True
             self.counters["collectors_failed"] += 1
             self.problems.add(InputError(str(self._path), None, "the collecting process is gone", "one that stays"))
             self._streams.cut_off()
@@ -153,7 +153,7 @@ class RelayedSource:
 
         ``finished`` is true when all is read.
         """
-        self._reader.ask_for_the_end()
+        self._reader.request_end()
 
     def close(self) -> None:
         """Ends the other process; unread data is lost."""
@@ -187,13 +187,13 @@ def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
         finally:
             os._exit(status)
     theirs.close()
-    drain.leave()
+    drain.close_in_parent()
     return pid, ours
 
 
 def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     os.setsid()  # the terminal's signals are meant for the command
-    _come_before_others()
+    _raise_priority()
     for number in _LEFT_ALONE:
         signal.signal(number, signal.SIG_IGN)
     signal.set_wakeup_fd(-1)
@@ -204,7 +204,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     drain_events = drain.events.fileno()
     for descriptor in (drain_events, channel.fileno()):
         news.register(descriptor, select.POLLIN)
-    naps = Naps()
+    naps = SleepTimes()
     while True:
         with naps.measured():
             busy = drain.poll(writer)
@@ -212,11 +212,11 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
             if writer.asked_to_end or writer.reader_gone:  # no further event would report this
                 break
             wakes = drain.sleep() and writer.room > 0
-        naps.rest()
+        naps.pause()
         news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)
     _empty(drain, writer, news)
     for token in drain.running():
-        writer.outlived(token)
+        writer.still_running(token)
     drain.close(writer)
     writer.end()
     writer.exchange()
@@ -238,10 +238,10 @@ def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
         writer.exchange()
 
 
-def _come_before_others() -> None:
+def _raise_priority() -> None:
     """Raises the priority if permitted. The work is small, and a burst fills rings in about 25 ms."""
     with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _BEFORE_OTHERS, -20))
+        os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _PRIORITY, -20))
     # the kernel divides cores among sessions by this; this session has only this process
     with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(f"-{_BEFORE_SESSIONS}")
@@ -265,7 +265,7 @@ def _wait_for(pid: int) -> None:
         try:
             ending = select.poll()  # select() does not support descriptors from 1,024 on
             ending.register(watch, select.POLLIN)
-            if not ending.poll(_PATIENCE_S * 1000):
+            if not ending.poll(_TIMEOUT_S * 1000):
                 os.kill(pid, signal.SIGKILL)
         finally:
             os.close(watch)

@@ -21,7 +21,7 @@ _SHORTEST_S: Final = 0.001
 _MAX_REST_S: Final = 0.02
 
 
-class Naps:
+class SleepTimes:
     """Computes sleep times; epoll interrupts a nap, but not a rest."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Naps:
         yield
         self._look_s = time.thread_time() - begun_s
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Waits briefly for more data, because each poll visits all processes, however few have signalled."""
         time.sleep(min(max(_SHORTEST_S, self._look_s), _MAX_REST_S))
 

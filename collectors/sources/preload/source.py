@@ -51,7 +51,7 @@ class PreloadSource:
         self._over: list[int] = []  # streams whose positions are not needed any more
         self._drain = Drain(path, clock, keeper=Keeper(path) if keeps else None)
         self._streams = Streams(
-            str(path), origin, self._files, self.counters, self.problems, clock, self._drain.give_up
+            str(path), origin, self._files, self.counters, self.problems, clock, self._drain.stop_reading
         )
 
     @property
@@ -74,27 +74,27 @@ class PreloadSource:
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
 
-    def go_on_from(self, places: Mapping[str, bytes]) -> None:
+    def resume_from(self, places: Mapping[str, bytes]) -> None:
         """Continues after the stored positions. Ring space is released only when its data is stored elsewhere."""
         tokens = {_token_of(name): value for name, value in places.items() if name.startswith(_PLACES)}
-        self._over = self._drain.hold(tokens)
+        self._over = self._drain.defer_release(tokens)
         self._placed.update(tokens)
 
-    def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
         """Returns the read positions of rings."""
         found: dict[str, bytes | None] = {_name_of(token): None for token in self._over}
         self._placing, self._over = [], []
         for token, is_urgent in self._drain.unplaced():
             stream = self._streams.all_of(token)
             if stream is not None and (not stream or is_queued(stream, is_urgent)):
-                found[_name_of(token)] = self._drain.place(token)
+                found[_name_of(token)] = self._drain.read_position(token)
                 self._placing.append(token)
         self._placed.update(self._placing)
         if self._closed:
             found.update((_name_of(token), None) for token in self._placed)
         return found
 
-    def placed(self) -> None:
+    def positions_stored(self) -> None:
         """Releases the space of stored data."""
         for token in self._placing:
             if self._drain.placed(token):

@@ -83,7 +83,7 @@ class Streams:
         """Lines that it accepts now: unlimited."""
         return _ALL
 
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Opens a stream."""
         facts = _facts_of(header)
         before = 0 if follows else int(facts["before_token"])  # otherwise the collector is the same
@@ -152,17 +152,17 @@ class Streams:
         if (process := self._processes.get(token)) is None:
             return
         self._touched[token] = None
-        if process.tell(rank, ranks, counts):
+        if process.update_counters(rank, ranks, counts):
             self._items.append(Changed(process.stream, process.info))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         """Accepts lines, which it copies."""
-        self.own_lines(token, tid, lines.copy())
+        self.accept_lines(token, tid, lines.copy())
 
-    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
+    def accept_lines(self, token: int, tid: int, lines: Lines) -> None:
         """Accepts lines that it owns from now on."""
         if (process := self._processes.get(token)) is not None:
-            process.hold(tid, lines)
+            process.add_lines(tid, lines)
             self.waiting_lines += len(lines)
 
     def log(self, token: int, entries: bytes) -> None:
@@ -177,10 +177,10 @@ class Streams:
         """Counts a log that violated the layout."""
         self._guarded(token, lambda process: process.malformed(problem))
 
-    def outlived(self, token: int) -> None:
+    def still_running(self, token: int) -> None:
         """Counts a process that still runs, although nothing more of it is read."""
         if (process := self._processes.get(token)) is not None:
-            self.unseen.learn_outlived(process.info.command)
+            self.unseen.learn_still_running(process.info.command)
             self._counters["programs_unseen"] += 1
 
     def ended(self, token: int) -> None:
@@ -201,9 +201,9 @@ class Streams:
             jobs = sorted({process.info.job for process in self._processes.values()} or {self._origin.job})
             self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MAX_JOBS])
 
-    def unheard(self, job: str, command: str, failure: str) -> None:
+    def unreachable(self, job: str, command: str, failure: str) -> None:
         """Counts a process that could not reach the socket."""
-        self.unseen.learn_unheard(command, failure)
+        self.unseen.learn_unreachable(command, failure)
         self._counters[UNHEARD] += 1
         self._items.append(Lost(Counter({UNHEARD: 1}), job=job or self._origin.job))
 
@@ -221,7 +221,7 @@ class Streams:
         """
         if (process := self._processes.get(token)) is None:
             return ""
-        return None if process.holds_lines else process.stream
+        return None if process.has_lines else process.stream
 
     @property
     def held_lines(self) -> int:
@@ -235,7 +235,7 @@ class Streams:
         for token in list(self._touched):
             if (process := self._processes.get(token)) is not None:
                 if process.may_wait(now_s, self._patience_s):
-                    self._tell_losses(process)
+                    self._report_losses(process)
                 else:
                     self._hand_out(token, process)
                 if process.is_waiting:
@@ -282,10 +282,10 @@ class Streams:
                 self._counters["events"] += 0 if events is None else len(events)
                 self._items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
             more = events is not None and process.is_waiting
-        self._tell_losses(process)
+        self._report_losses(process)
 
-    def _tell_losses(self, process: TracedProcess) -> None:
-        if losses := process.fresh_losses():
+    def _report_losses(self, process: TracedProcess) -> None:
+        if losses := process.take_losses():
             self._items.append(Lost(losses, process.stream))
 
     def _fail(self, token: int, process: TracedProcess, error: Exception) -> None:

@@ -73,11 +73,11 @@ class Unseen:
         self._add(command, _BY_RINGS)
         return True
 
-    def learn_outlived(self, command: str) -> None:
+    def learn_still_running(self, command: str) -> None:
         """Records that a process still runs when the collection ends."""
         self._add(command, _OUTLIVED)
 
-    def learn_unheard(self, command: str, failure: str) -> None:
+    def learn_unreachable(self, command: str, failure: str) -> None:
         """Records that a process could not reach the collector, and why."""
         self._add(command, f"could not reach the collector ({failure}), and is not traced")
 

@@ -46,7 +46,7 @@ _TYPE_BYTES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CallParameters:
     """Interpreted parameters of a call."""
 
     layer: Layer
@@ -71,7 +71,7 @@ def is_io(function: str) -> bool:
     return not function.startswith("MPI_") or function.startswith("MPI_File_")
 
 
-def said(function: str, arguments: list[str]) -> Said:
+def interpreted_parameters(function: str, arguments: list[str]) -> CallParameters:
     """Returns the interpreted parameters of a call; missing ones are unknown.
 
     >>> said("pwrite", ["/scratch/x", "%p", "4096", "8192"]).offset
@@ -81,7 +81,9 @@ def said(function: str, arguments: list[str]) -> Said:
     if layer == Layer.MPIIO:
         return _of_mpi(function, arguments, kind)
     if layer == Layer.HDF5 and kind in (Kind.READ, Kind.WRITE):
-        return Said(layer, kind, bytes=UNMEASURED, rest=tuple(word for word in arguments if not _address(word)))
+        return CallParameters(
+            layer, kind, bytes=UNMEASURED, rest=tuple(word for word in arguments if not _address(word))
+        )
     path = offset = size = items = None
     if kind in (Kind.READ, Kind.WRITE) and layer in (Layer.POSIX, Layer.STDIO):
         if function in ("fread", "fwrite"):
@@ -98,7 +100,7 @@ def said(function: str, arguments: list[str]) -> Said:
     volume = max(_number(arguments, size, 0), 0) - ("printf" in function)  # printf's size includes the terminating NUL
     if items is not None:
         volume = volume * max(_number(arguments, items, 0), 0)
-    return Said(
+    return CallParameters(
         layer,
         kind,
         path=arguments[path] if path is not None and path < len(arguments) else "",
@@ -108,16 +110,16 @@ def said(function: str, arguments: list[str]) -> Said:
     )
 
 
-def _of_mpi(function: str, arguments: list[str], kind: Kind) -> Said:
+def _of_mpi(function: str, arguments: list[str], kind: Kind) -> CallParameters:
     if function == "MPI_File_open":
         names = arguments[1:2], arguments[4:5]
         path, handle = (each[0] if each else "" for each in names)
-        return Said(Layer.MPIIO, kind, path=path, handle=handle, rest=(*arguments[:1], *arguments[2:4]))
+        return CallParameters(Layer.MPIIO, kind, path=path, handle=handle, rest=(*arguments[:1], *arguments[2:4]))
     if function == "MPI_File_delete":
-        return Said(Layer.MPIIO, kind, path=arguments[0] if arguments else "")
+        return CallParameters(Layer.MPIIO, kind, path=arguments[0] if arguments else "")
     handle = arguments[0] if arguments else ""
     if kind not in (Kind.READ, Kind.WRITE):
-        return Said(Layer.MPIIO, kind, handle=handle, rest=tuple(arguments[1:]))
+        return CallParameters(Layer.MPIIO, kind, handle=handle, rest=tuple(arguments[1:]))
     begin = 1 if "_at" in function else None
     at = 2 if begin is None else 3
     count, type_name = _number(arguments, at, 0), arguments[at + 1] if len(arguments) > at + 1 else ""
@@ -125,7 +127,7 @@ def _of_mpi(function: str, arguments: list[str], kind: Kind) -> Said:
     volume = UNMEASURED if size is None else min(max(count, 0) * size, _LARGEST)
     taken = (0, begin, at, at + 1) if size is not None else (0, begin)
     rest = tuple(word for place, word in enumerate(arguments) if place not in taken and not _address(word))
-    return Said(
+    return CallParameters(
         Layer.MPIIO, kind, handle=handle, offset=max(_number(arguments, begin, -1), -1), bytes=volume, rest=rest
     )
 

@@ -105,7 +105,7 @@ class _Rank:
             length = min(len(terminals), len(ticks))
             starts, ends, before = _times(ticks[:length], before)
             yield self._piece(stream, terminals[:length], starts, ends)
-        self._table.tell(self._counts, about.unsupported)
+        self._table.report_omissions(self._counts, about.unsupported)
         yield [Closed(stream)]
 
     def _piece(

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from ....events import EventBatch, Interner, Kind, Layer, make_batch
 from ...source import UnsupportedData
-from .._nested_bytes import bytes_with_those_below
-from .calls import UNMEASURED, Said, is_io, said
+from .._nested_bytes import bytes_with_nested
+from .calls import UNMEASURED, CallParameters, interpreted_parameters, is_io
 from .files import Signature
 
 USER_FUNCTION = 255
@@ -39,7 +39,7 @@ class Table:
         self._columns = {name: np.zeros(len(signatures), np.int64) for name in _COLUMNS}
         self._unmeasured = np.zeros(len(signatures), np.bool_)
         self._is_call = np.zeros(len(signatures), np.bool_)
-        meanings = [self._said(signatures[number]) for number in used]
+        meanings = [self._parameters(signatures[number]) for number in used]
         files = self._files_by_handle(meanings)
         for number, meaning in zip(used, meanings, strict=True):
             signature = signatures[number]
@@ -57,13 +57,13 @@ class Table:
         rows = terminals[kept]
         columns: dict[str, npt.ArrayLike] = {name: column[rows] for name, column in self._columns.items()}
         moved: dict[str, npt.ArrayLike] = {"rank": self._rank}
-        moved["bytes"] = bytes_with_those_below(
+        moved["bytes"] = bytes_with_nested(
             self._columns["depth"][rows], self._columns["kind"][rows], self._columns["requested"][rows],
             self._unmeasured[rows],
         )  # fmt: skip
         return make_batch(len(rows), {**columns, **moved, "start": start[kept], "duration": duration[kept]}), kept
 
-    def tell(self, counts: npt.NDArray[np.int64], unsupported: UnsupportedData) -> None:
+    def report_omissions(self, counts: npt.NDArray[np.int64], unsupported: UnsupportedData) -> None:
         """Reports data of calls that cannot be represented; ``counts``: number of uses of each signature."""
         for number, reason in self._lost.items():
             unsupported.add(reason, int(counts[number]))
@@ -76,11 +76,11 @@ class Table:
         )
         unsupported.add(told, int(counts[self._unmeasured].sum()))
 
-    def _said(self, signature: Signature | None) -> Said | None:
+    def _parameters(self, signature: Signature | None) -> CallParameters | None:
         if signature is None or signature.function >= len(self._functions):
             return None
         function = self._functions[signature.function]
-        return said(function, signature.arguments) if is_io(function) else None
+        return interpreted_parameters(function, signature.arguments) if is_io(function) else None
 
     def _reason(self, signature: Signature | None) -> str:
         if signature is not None and signature.function == USER_FUNCTION:
@@ -89,7 +89,7 @@ class Table:
             return "calls of functions that the trace does not name"
         return "calls of MPI that are no I/O"
 
-    def _files_by_handle(self, meanings: Sequence[Said | None]) -> dict[str, int]:
+    def _files_by_handle(self, meanings: Sequence[CallParameters | None]) -> dict[str, int]:
         """Returns the file of each MPI handle. Returns 0 for a handle that was used for several files."""
         files: dict[str, int] = {}
         for each in meanings:
@@ -98,7 +98,7 @@ class Table:
                 files[each.handle] = number if files.get(each.handle, number) == number else 0
         return files
 
-    def _fill(self, number: int, signature: Signature, says: Said, files: dict[str, int]) -> None:
+    def _fill(self, number: int, signature: Signature, says: CallParameters, files: dict[str, int]) -> None:
         function = self._functions[signature.function]
         self._unmeasured[number] = says.bytes == UNMEASURED
         values = (

@@ -53,7 +53,7 @@ class JsonDocuments:
         self._give_up("the document is cut off")
 
     def _read(self, block: Block) -> Iterator[Record]:
-        for number in self._lines.take_cut():
+        for number in self._lines.take_discarded_lines():
             self._about.malformed(number, "the line is too long", f"a document of at most {MAX_DOCUMENT_BYTES} bytes")
         for number, line in enumerate(block.data.split(b"\n"), block.first_line):
             if line and not line.isspace():

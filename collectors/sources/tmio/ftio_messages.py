@@ -13,7 +13,7 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ...parser import Input
-from .intervals import Floats, Intervals, floats_of, intervals_of, is_record, sections_left_out
+from .intervals import Floats, Intervals, excluded_sections, floats_of, intervals_of, is_record
 
 EXPECTED: Final = (
     "MessagePack: a map such as {ranks, b: [bytes/s, ...], ts: [s, ...], te: [s, ...]}, "
@@ -101,7 +101,7 @@ def _read_any(data: bytes, about: Input) -> Message:
         elif is_record(value):
             layer = Layer.MPIIO if _is_tmio(value) else Layer.OTHER
             message.sections.extend((section, layer) for section in intervals_of(value, Kind.WRITE))
-            message.rules.extend(sections_left_out(value))
+            message.rules.extend(excluded_sections(value))
         else:
             about.malformed(at, "the message has no bandwidth", EXPECTED)
             break  # otherwise every value of unrelated bytes would be reported

@@ -98,7 +98,7 @@ class Streams:
                 if times is None:
                     return None, items
                 job = _new_job(base, 1, times[0], now_s)
-            elif times is not None and _begins_again(job, *times):
+            elif times is not None and _is_new_run(job, *times):
                 self._close(job, items)
                 job = _new_job(base, job.run + 1, times[0], now_s)
         job.heard_s = now_s
@@ -158,7 +158,7 @@ def _new_job(base: str, run: int, begin_s: float, now_s: float) -> Job:
     return Job(base, run, begin_s >= _DISTANT_S, abs(begin_s - now_s) <= _UNIX_WITHIN_S, now_s)
 
 
-def _begins_again(job: Job, begin_s: float, end_s: float) -> bool:
+def _is_new_run(job: Job, begin_s: float, end_s: float) -> bool:
     """Detects a new run. It has another clock, or all times in the first half of those seen.
 
     Late data is never that late.

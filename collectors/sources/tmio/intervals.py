@@ -84,7 +84,7 @@ def is_record(value: Any, depth: int = _DEEPEST) -> bool:
     return _short_form(value) is not None
 
 
-def sections_left_out(value: Any) -> Iterator[str]:
+def excluded_sections(value: Any) -> Iterator[str]:
     """Yields the rule for each section that is left out."""
     if isinstance(value, dict):
         yield from (LEFT_OUT[name] for name in value if name in LEFT_OUT)

@@ -13,7 +13,7 @@ from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .documents import EXPECTED, JsonDocuments, MessagePackRecords
 from .interval_events import EXPECTED_INTERVALS, described, events_of
-from .intervals import Intervals, intervals_of, is_record, sections_left_out
+from .intervals import Intervals, excluded_sections, intervals_of, is_record
 
 
 class TmioParser:
@@ -59,7 +59,7 @@ class TmioParser:
         if not is_record(value):
             self._about.malformed(number, "the record has no section of TMIO", EXPECTED)
             return []
-        for rule in sections_left_out(value):
+        for rule in excluded_sections(value):
             self.counters[f"sections_ignored:{rule}"] += 1
         items: list[SourceItem] = []
         for intervals in intervals_of(value, self._undirected):

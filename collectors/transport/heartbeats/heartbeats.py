@@ -37,9 +37,9 @@ class Heartbeats:
         self._collector, self._settings = collector, settings
         self._next_s = -math.inf
 
-    def hurry(self, now_s: float) -> None:
+    def make_due(self, now_s: float) -> None:
         """Makes the next heartbeat due now if losses are unreported."""
-        if self.losses.are_to_be_told:
+        if self.losses.has_unreported:
             self._next_s = now_s
 
     def is_due(self, now_s: float) -> bool:
@@ -49,8 +49,8 @@ class Heartbeats:
     def make(self, counters: Counter[str], now_s: float) -> Heartbeat:
         """Returns a heartbeat with the counters, and schedules the next one."""
         self._next_s = now_s + self._settings.heartbeat_s
-        losses = self.losses.to_tell()
-        self.losses.told()
+        losses = self.losses.unreported()
+        self.losses.mark_sent()
         return Heartbeat(
             collector=self._collector,
             host=self._settings.host,

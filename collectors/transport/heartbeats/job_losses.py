@@ -19,18 +19,18 @@ class JobLosses:
         self._told: tuple[int, int] = (0, 0)  # the sum of the reported losses, and the heartbeat that reported them
         self._beats_sent = self._beats_answered = 0
 
-    def lose(self, job: str, losses: Counter[str]) -> bool:
+    def add(self, job: str, losses: Counter[str]) -> bool:
         """Adds losses of a job; False if there are too many jobs."""
         if job not in self._of and len(self._of) >= _MAX_JOBS:
             return False
         self._of[job].update(losses)
         return True
 
-    def to_tell(self) -> dict[str, dict[str, int]]:
+    def unreported(self) -> dict[str, dict[str, int]]:
         """Returns the losses that a heartbeat must carry."""
         return {job: bounded(lost) for job, lost in self._of.items()}
 
-    def told(self) -> None:
+    def mark_sent(self) -> None:
         """Records that a heartbeat was made with the losses."""
         self._beats_sent += 1
         if self._told[0] != self._sum:
@@ -41,7 +41,7 @@ class JobLosses:
         self._beats_answered += 1
 
     @property
-    def are_to_be_told(self) -> bool:
+    def has_unreported(self) -> bool:
         """Whether no heartbeat with all losses has been answered yet."""
         told, beat = self._told
         return told != self._sum or self._beats_answered < beat

@@ -249,7 +249,7 @@ def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None
 def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
     def spool(say: Callable[[Any], None]) -> None:
         files = SpoolFiles(1 << 20, folder)
-        assert files.put(periodic_batch(Interner(), periods=3, until_s=1.7e9)) is not None
+        assert files.append(periodic_batch(Interner(), periods=3, until_s=1.7e9)) is not None
         say([each.name for each in Path("/proc/self/fd").iterdir() if "iotide-spool" in _target(each)])
         while True:
             signal.pause()

@@ -32,7 +32,7 @@ class Headers:
         self.room = 1 << 40
         self.by_pid: dict[int, bytes] = {}
 
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.by_pid[pid] = header
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None: ...
@@ -49,9 +49,9 @@ class Headers:
 
     def refused(self, counter: str, problem: str) -> None: ...
 
-    def outlived(self, token: int) -> None: ...
+    def still_running(self, token: int) -> None: ...
 
-    def unheard(self, job: str, command: str, failure: str) -> None: ...
+    def unreachable(self, job: str, command: str, failure: str) -> None: ...
 
 
 def test_children_report_their_own_mounts_if_they_differ_from_the_parents(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class Disk:
 
     def __init__(self, programs: Sequence[Program], plan: PacingPlan | None) -> None:
         self.programs, self.turns, self.now_s = programs, JobTurns(), 0.0
-        self.turns.take(plan, 0.0)
+        self.turns.set_plan(plan, 0.0)
         self.held: frozenset[str] = frozenset()
         self.idle_s = 0.0
 
@@ -79,7 +79,7 @@ class Disk:
                     each.in_call_s = self.now_s
                 if each.moved >= each.volume:
                     each.ended_s, each.in_call_s = self.now_s, None
-            self.held = self.turns.look(self.now_s, {each.name: each.activity() for each in self.programs})
+            self.held = self.turns.update(self.now_s, {each.name: each.activity() for each in self.programs})
 
 
 def test_phase_with_little_left_goes_before_one_with_much() -> None:
@@ -153,22 +153,22 @@ def test_call_abandoned_by_a_signal_handler_delays_others_only_briefly() -> None
     held = []
     for at in range(looks):
         now_s = at * 0.1
-        turns.take(plan, now_s)
+        turns.set_plan(plan, now_s)
         calls = (None, None) if at == 0 else (0.05, 0.06)
-        held.append(turns.look(now_s, {"left": Activity(0, calls[0]), "b": Activity(0, calls[1])}))
+        held.append(turns.update(now_s, {"left": Activity(0, calls[0]), "b": Activity(0, calls[1])}))
     assert held[2] == {"b"}
     assert held[-1] == {"left"}
-    turns.take(plan, now_s)
-    held.append(turns.look(now_s + 0.1, {"left": Activity(0, now_s), "b": Activity(0, 0.06)}))
+    turns.set_plan(plan, now_s)
+    held.append(turns.update(now_s + 0.1, {"left": Activity(0, now_s), "b": Activity(0, 0.06)}))
     assert held[-1] == {"b"}  # it is back
 
 
 def test_counts_that_go_back_or_leap_are_no_bytes() -> None:
     """A process may write arbitrary words, or end and remove its bytes."""
     turns = JobTurns()
-    turns.take(plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK)), 0.0)
+    turns.set_plan(plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK)), 0.0)
     for at, moved in enumerate([100, 0, 1 << 63, 5, 0]):
-        held = turns.look(at * STEP_S, {"a": Activity(moved, None), "b": Activity(0, None)})
+        held = turns.update(at * STEP_S, {"a": Activity(moved, None), "b": Activity(0, None)})
     assert held <= {"a", "b"}
 
 
@@ -205,9 +205,9 @@ def test_jobs_of_other_nodes_count_as_the_plan_tells() -> None:
     held = {}
     for here in ("long", "short"):
         turns = JobTurns()
-        turns.take(plan_of(long, short), 0.0)
-        turns.look(0.002, {here: Activity(0, None)})
-        held[here] = turns.look(0.004, {here: Activity(0, 0.003)})
+        turns.set_plan(plan_of(long, short), 0.0)
+        turns.update(0.002, {here: Activity(0, None)})
+        held[here] = turns.update(0.004, {here: Activity(0, 0.003)})
     assert held == {"long": {"long"}, "short": frozenset()}
 
 
@@ -229,9 +229,9 @@ def test_of_jobs_that_each_have_a_collector_of_their_own_one_goes(
     waiting = 0
     for each in made:
         turns = JobTurns()
-        turns.take(plan_of(*made, policy=policy), 0.0)
-        turns.look(0.002, {each.job: Activity(0, None)})
-        waiting += each.job in turns.look(0.004, {each.job: Activity(0, 0.003)})
+        turns.set_plan(plan_of(*made, policy=policy), 0.0)
+        turns.update(0.002, {each.job: Activity(0, None)})
+        waiting += each.job in turns.update(0.004, {each.job: Activity(0, 0.003)})
     assert waiting < len(made)
 
 
@@ -253,17 +253,17 @@ def _quiet_after_s(pause_s: float) -> float:
                 until_s = now_s + lasting_s
                 while now_s < until_s - 1e-9:
                     now_s += STEP_S
-                    jobs.look(now_s, {"a": Activity(moved, in_call)})
+                    jobs.update(now_s, {"a": Activity(moved, in_call)})
             moved += BLOCK
         until_s = now_s + 2 * PHASE_GAP_S
         while now_s < until_s:
             now_s += STEP_S
-            jobs.look(now_s, {"a": Activity(moved, None)})
-    jobs.look(begun_s := now_s + STEP_S, {"a": Activity(moved, begun_s)})
+            jobs.update(now_s, {"a": Activity(moved, None)})
+    jobs.update(begun_s := now_s + STEP_S, {"a": Activity(moved, begun_s)})
     now_s = begun_s
     while not jobs.jobs["a"].is_quiet(now_s):
         now_s += STEP_S
-        jobs.look(now_s, {"a": Activity(moved, None)})
+        jobs.update(now_s, {"a": Activity(moved, None)})
     return now_s - begun_s
 
 
@@ -275,7 +275,7 @@ def test_others_go_the_sooner_the_closer_the_calls_of_a_phase_follow_one_another
 
 def test_one_late_look_between_two_calls_makes_no_job_quiet() -> None:
     jobs = LocalJobs()
-    jobs.look(0.0, {"a": Activity(0, 0.0)})
-    jobs.look(1.0, {"a": Activity(0, 1.0)})
-    jobs.look(1.2, {"a": Activity(BLOCK, None)})  # 0.2 s late
+    jobs.update(0.0, {"a": Activity(0, 0.0)})
+    jobs.update(1.0, {"a": Activity(0, 1.0)})
+    jobs.update(1.2, {"a": Activity(BLOCK, None)})  # 0.2 s late
     assert not jobs.jobs["a"].is_quiet(1.2)

@@ -165,7 +165,7 @@ def test_pacer_follows_no_policy_that_it_does_not_know(policy: str, caplog: pyte
     from iotide.collectors.pacing.pacer import Pacer
 
     pacer = Pacer(FileInfo("/"), dict)
-    pacer.hear(plan_for("x", policy=policy).model_dump_json().encode())
+    pacer.receive_plan(plan_for("x", policy=policy).model_dump_json().encode())
     assert "is invalid and is ignored" in caplog.text
-    pacer.hear(b"{")
+    pacer.receive_plan(b"{")
     pacer.close()

@@ -67,7 +67,7 @@ class LockEventsParser:
         return items
 
     def _parse(self, block: Block) -> list[SourceItem]:
-        for number in self._lines.take_cut():
+        for number in self._lines.take_discarded_lines():
             self.counters["lines"] += 1
             self._about.malformed(number, "the line is too long", f"a line of at most {MAX_LINE_BYTES} bytes")
         texts = block.data.split(b"\n")[:-1]

@@ -14,11 +14,11 @@ import msgspec
 
 from .....events import ProtocolError
 from .handover_socket import Arrival, HandoverSocket
-from .inheritance import Inherited, took_over
+from .inheritance import Inherited, take_over
 from .keeper import Keeper, Kept, Notes, started
 from .process_image import Inheriting, ProcessImage, Taker
 from .region import Region
-from .unreached_processes import Ear
+from .unreached_processes import ReportSocket
 from .watching import GONE, UNWATCHED
 
 LINES_A_POLL: Final = 65_536
@@ -69,20 +69,20 @@ class Drain:
         self._unplaced: dict[int, None] = {}
         self._over: dict[int, bytes] = {}  # positions of processes that have ended, by token
         self._keeper = keeper
-        self._inherited = [] if keeper is None else self._taken_over(keeper)
+        self._inherited = [] if keeper is None else self._take_over(keeper)
         if self._inherited:  # these may have detected that the previous collector is gone, and hand over a new region
             self._late_until_s = clock() + _LATE_FOR_S
         self.events = select.epoll()
         try:
-            self._gate = HandoverSocket(path, self.events, keeps=keeper is not None)
-            self._ear = Ear(path, self.events)
+            self._handover_socket = HandoverSocket(path, self.events, keeps=keeper is not None)
+            self._report_socket = ReportSocket(path, self.events)
         except BaseException:
             self.events.close()
             raise
 
     def descriptors(self) -> list[int]:
         """Returns the descriptors that the drain needs before the first process arrives."""
-        needed = [self.events.fileno(), *self._gate.descriptors(), self._ear.fileno()]
+        needed = [self.events.fileno(), *self._handover_socket.descriptors(), self._report_socket.fileno()]
         return [descriptor for descriptor in needed if descriptor >= 0]
 
     @property
@@ -120,18 +120,18 @@ class Drain:
         # Before arrivals: an exec detected there closes pidfds, whose numbers may then be reused.
         for descriptor in self._watched.keys() & set(ready):
             self._unwatch(self._processes[self._watched[descriptor]])
-        self._look_after_unwatched(now_s)
+        self._check_unwatched(now_s)
         news = False
-        for arrival in self._gate.arrivals(ready):
+        for arrival in self._handover_socket.arrivals(ready):
             news = True
             if isinstance(arrival, Arrival):
                 self._take(arrival, taker)
             else:
                 self._refuse(arrival, taker)
-        if self._ear.fileno() in ready:
-            for word in self._ear.words():
+        if self._report_socket.fileno() in ready:
+            for word in self._report_socket.reports():
                 news = True
-                taker.unheard(word.job, word.command, word.failure)
+                taker.unreachable(word.job, word.command, word.failure)
         for token, process in list(self._processes.items()):
             news = self._hand_on(token, process, taker, patience_s) or news
         while self._given_up:
@@ -142,7 +142,7 @@ class Drain:
 
     # ---- release of space only after storing ----
 
-    def hold(self, places: Mapping[int, bytes]) -> list[int]:
+    def defer_release(self, places: Mapping[int, bytes]) -> list[int]:
         """Makes ring space be released only by ``placed`` from now on.
 
         Args:
@@ -157,20 +157,20 @@ class Drain:
         inherited = {left.token: left.process for left in self._inherited}
         for token in places.keys() & inherited.keys():
             with contextlib.suppress(msgspec.MsgspecError):
-                inherited[token].go_on_from(places[token])
+                inherited[token].resume_from(places[token])
         return [token for token in places if token not in inherited]
 
     def unplaced(self) -> list[tuple[int, bool]]:
         """Returns the processes with data taken since ``placed``, and whether storing it is urgent."""
         return [
-            (token, process is None or process.is_held_up)
+            (token, process is None or process.is_short_of_space)
             for token, process in ((token, self._processes.get(token)) for token in self._unplaced)
         ]
 
-    def place(self, token: int) -> bytes:
+    def read_position(self, token: int) -> bytes:
         """Returns the read position of a process."""
         process = self._processes.get(token)
-        return self._over[token] if process is None else process.place()
+        return self._over[token] if process is None else process.read_position()
 
     def placed(self, token: int) -> bool:
         """Records that everything taken from a process so far is stored. Returns whether the process has ended."""
@@ -192,15 +192,15 @@ class Drain:
         cannot = [process for process in self._processes.values() if not process.first.sleep()]
         return not cannot
 
-    def give_up(self, token: int) -> None:
+    def stop_reading(self, token: int) -> None:
         """Stops reading a process at the end of the current poll."""
         self._given_up.add(token)
 
-    def leave(self) -> None:
+    def close_in_parent(self) -> None:
         """Closes this process's descriptors; the forked process continues to listen."""
         self._closed = True
-        self._gate.leave()
-        self._ear.leave()
+        self._handover_socket.close_in_parent()
+        self._report_socket.close_in_parent()
         self.events.close()
 
     def close(self, taker: Taker) -> None:
@@ -209,7 +209,7 @@ class Drain:
             return
         self._closed = True
         for token, process in self._processes.items():
-            process.tell(token, taker, self._polled_s)
+            process.report_counters(token, taker, self._polled_s)
             if self._holds:
                 process.release()
             self._release(process)
@@ -218,15 +218,15 @@ class Drain:
         self._images.clear()
         if self._keeper is not None:
             self._keeper.close()
-        self._gate.close()
-        self._ear.close()
+        self._handover_socket.close()
+        self._report_socket.close()
         self.events.close()
 
     def _hand_on(self, token: int, process: ProcessImage, taker: Taker, patience_s: float) -> bool:
         ended, now_s = process.watch == GONE, self._polled_s
         news = False
         if process.ranks_changed():  # records drained from here on were made with that rank
-            process.tell(token, taker, now_s)
+            process.report_counters(token, taker, now_s)
             news = True
         if ended or not process.may_wait(now_s, patience_s):
             room = min(self._lines_a_poll, taker.room)
@@ -235,7 +235,7 @@ class Drain:
             process.is_uncounted = process.is_uncounted or taken > 0
             kept_waiting = room < self._lines_a_poll and taken >= room
             if ended or kept_waiting or process.is_kept_waiting or process.is_to_be_counted(now_s):
-                process.tell(token, taker, now_s)
+                process.report_counters(token, taker, now_s)
             process.is_kept_waiting = kept_waiting
         if self._holds and news:
             self._unplaced[token] = None
@@ -248,14 +248,14 @@ class Drain:
             news = True
         return news
 
-    def _look_after_unwatched(self, now_s: float) -> None:
+    def _check_unwatched(self, now_s: float) -> None:
         """Detects the end of processes without a pidfd."""
         if self._looked_s is not None and now_s - self._looked_s < _LOOK_S:
             return
         self._looked_s = now_s
         for process in self._processes.values():
             if process.watch == UNWATCHED and process.life is not None:
-                with self._gate.spare_descriptor():
+                with self._handover_socket.spare_descriptor():
                     if not process.life.lasts():
                         process.watch = GONE
 
@@ -277,7 +277,7 @@ class Drain:
         if known is not None and not problem:
             arrival.region.holds = self._holds
             known.regions.append(arrival.region)
-            self._keep(known, arrival)
+            self._pass_to_keeper(known, arrival)
         else:
             if arrival.descriptor >= 0:
                 os.close(arrival.descriptor)
@@ -286,17 +286,17 @@ class Drain:
 
     def _begin(self, arrival: Arrival, taker: Taker) -> None:
         region, pid = arrival.region, arrival.pid
-        with self._gate.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
+        with self._handover_socket.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
             process = ProcessImage(pid, region, arrival.watch)
         if self._holds:
             process.hold()
-        self._keep(process, arrival)
+        self._pass_to_keeper(process, arrival)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
             self._replace(self._processes[token])
         follows = bool(earlier)
         self._add(arrival.token, process)
-        taker.begun(arrival.token, pid, region.header(), follows=follows)
+        taker.image_started(arrival.token, pid, region.header(), follows=follows)
 
     def _add(self, token: int, process: ProcessImage) -> None:
         self._images.setdefault(process.pid, set()).add(token)
@@ -305,12 +305,12 @@ class Drain:
             self._watched[process.watch] = token
             self.events.register(process.watch, select.EPOLLIN)
 
-    def _keep(self, process: ProcessImage, arrival: Arrival) -> None:
+    def _pass_to_keeper(self, process: ProcessImage, arrival: Arrival) -> None:
         """Passes a region to the keeper, if there is a descriptor for its notes."""
         if self._keeper is None or arrival.descriptor < 0:
             return
         with contextlib.suppress(OSError):
-            if process.notes is None and arrival.region.extent == 0 and self._keeper.holds:
+            if process.notes is None and arrival.region.extent == 0 and self._keeper.has_regions:
                 process.notes = Notes()
             if process.notes is not None:
                 first = arrival.region.extent == 0
@@ -318,7 +318,7 @@ class Drain:
                 begun = started(process.pid) if first else 0
                 had = process.had + 1
                 extent, descriptor = arrival.region.extent, arrival.descriptor
-                self._keeper.keep(Kept(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes))
+                self._keeper.preserve(Kept(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes))
         os.close(arrival.descriptor)
 
     def _inherit(self, left: Inherited, taker: Inheriting) -> None:
@@ -327,18 +327,18 @@ class Drain:
         self._add(left.token, process)
         before = process.taken - left.kept[0].taken
         taker.inherited(left.token, process.pid, process.first.header(), process.had, before)
-        taker.log(left.token, left.learnt)
+        taker.log(left.token, left.definitions)
         for kept in left.kept:
             if self._keeper is not None:
-                self._keeper.keep(kept._replace(had=process.had + 1, taken=process.taken))
+                self._keeper.preserve(kept._replace(had=process.had + 1, taken=process.taken))
             os.close(kept.region)
 
-    def _taken_over(self, keeper: Keeper) -> list[Inherited]:
+    def _take_over(self, keeper: Keeper) -> list[Inherited]:
         """Maps the previous collector's regions. It passes them to the new keeper before the old one releases them."""
-        found = took_over(keeper.inherited)
+        found = take_over(keeper.inherited)
         for left in found:
             for kept in left.kept:
-                keeper.keep(kept)
+                keeper.preserve(kept)
         keeper.has_inherited()
         return found
 
@@ -354,7 +354,7 @@ class Drain:
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)
         if self._holds:
-            self._over[token] = process.place()
+            self._over[token] = process.read_position()
             self._unplaced[token] = None
         elif self._keeper is not None and process.notes is not None:
             self._keeper.forget(token)

@@ -90,7 +90,7 @@ class HandoverSocket:
         finally:
             self._spares.restore()
 
-    def leave(self) -> None:
+    def close_in_parent(self) -> None:
         """Closes the socket, which another process also has."""
         self._socket.close()
         self._spares.release()
@@ -118,7 +118,7 @@ class HandoverSocket:
                 yield error
                 return
             peer.setblocking(False)
-            if _has_spoken(peer):
+            if _has_sent(peer):
                 yield from self._take(peer)
                 continue
             if len(self._silent) >= _MAX_SILENT:
@@ -164,7 +164,7 @@ class HandoverSocket:
             yield arrival
 
 
-def _has_spoken(peer: socket.socket) -> bool:
+def _has_sent(peer: socket.socket) -> bool:
     asking = select.poll()  # select() does not support descriptors from 1,024 on
     asking.register(peer, select.POLLIN)
     return bool(asking.poll(0))

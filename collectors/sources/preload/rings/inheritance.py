@@ -21,13 +21,13 @@ class Inherited(NamedTuple):
 
     token: int
     process: ProcessImage
-    learnt: bytes
+    definitions: bytes
     """Definitions that were taken out of it before."""
     kept: list[Kept]
     """Its regions, with open descriptors."""
 
 
-def took_over(left: Iterable[Kept]) -> list[Inherited]:
+def take_over(left: Iterable[Kept]) -> list[Inherited]:
     """Maps the previous collector's regions, and signals the processes; unreadable regions are released."""
     of_token: defaultdict[int, list[Kept]] = defaultdict(list)
     for kept in left:
@@ -55,7 +55,7 @@ def _mapped(regions: list[Kept]) -> Inherited:
     process.notes = Notes(first.notes)
     process.told_before = process.notes.told()
     mapped[0].seen(time.monotonic_ns())
-    return Inherited(first.token, process, process.notes.learnt(), regions)
+    return Inherited(first.token, process, process.notes.definitions(), regions)
 
 
 def _watched(first: Kept) -> int:

@@ -79,18 +79,18 @@ class Notes:
                 raise OSError(errno.EMFILE, "descriptors are for processes")
         self.descriptor = descriptor
 
-    def learn(self, entries: bytes) -> None:
+    def store_definitions(self, entries: bytes) -> None:
         """Stores definitions before they are removed from the log."""
         with contextlib.suppress(OSError):  # no memory is left: another collector will not have them
             at = max(os.lseek(self.descriptor, 0, os.SEEK_END), _COUNTS_BYTES)
             os.pwrite(self.descriptor, entries, at)
 
-    def tell(self, counts: dict[str, int]) -> None:
+    def store_counters(self, counts: dict[str, int]) -> None:
         """Stores the process's counters at their last report."""
         with contextlib.suppress(OSError):
             os.pwrite(self.descriptor, json.dumps(counts).encode().ljust(_COUNTS_BYTES), 0)
 
-    def learnt(self) -> bytes:
+    def definitions(self) -> bytes:
         """Returns all definitions."""
         return os.pread(self.descriptor, max(os.fstat(self.descriptor).st_size - _COUNTS_BYTES, 0), _COUNTS_BYTES)
 
@@ -144,11 +144,11 @@ class Keeper:
                 self._channel.close()
 
     @property
-    def holds(self) -> bool:
+    def has_regions(self) -> bool:
         """Whether regions are preserved."""
         return self._channel.fileno() >= 0
 
-    def keep(self, kept: Kept) -> None:
+    def preserve(self, kept: Kept) -> None:
         """Preserves a region, replacing earlier data about it; the caller keeps its descriptors."""
         descriptors = [each for each in (kept.region, kept.notes) if each >= 0]
         self._send(
@@ -177,7 +177,7 @@ class Keeper:
         self._pid = 0
 
     def _send(self, message: bytes, descriptors: Sequence[int] = ()) -> None:
-        if not self.holds:
+        if not self.has_regions:
             return
         try:
             _send(self._channel, message, descriptors)

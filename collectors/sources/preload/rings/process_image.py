@@ -29,7 +29,7 @@ class Taker(Protocol):
         """Lines that it can accept now; it can always accept everything else."""
         ...
 
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """A process image begins.
 
         Args:
@@ -60,7 +60,7 @@ class Taker(Protocol):
         """The log violated the layout."""
         ...
 
-    def outlived(self, token: int) -> None:
+    def still_running(self, token: int) -> None:
         """The process still runs, although nothing more of it is read."""
         ...
 
@@ -72,7 +72,7 @@ class Taker(Protocol):
         """A process was refused; ``counter`` is the counter for that."""
         ...
 
-    def unheard(self, job: str, command: str, failure: str) -> None:
+    def unreachable(self, job: str, command: str, failure: str) -> None:
         """A process should have been traced but could not reach the socket."""
         ...
 
@@ -86,8 +86,8 @@ class Inheriting(Taker, Protocol):
 
         Args:
             token: token of the process image.
-            pid: as for ``begun``.
-            header: as for ``begun``.
+            pid: as for ``image_started``.
+            header: as for ``image_started``.
             had: number of previous collectors.
             taken: number of records that the last of them took.
         """
@@ -143,7 +143,7 @@ class ProcessImage:
             return False
         return not any(region.is_filling for region in self.regions)
 
-    def tell(self, token: int, taker: Taker, now_s: float) -> None:
+    def report_counters(self, token: int, taker: Taker, now_s: float) -> None:
         """Passes on rank and counters if they have changed."""
         self.counted_s = now_s
         self.is_uncounted = False
@@ -155,16 +155,16 @@ class ProcessImage:
         if self.holds:
             self._counted = dict(counts)
         elif self.notes is not None:
-            self.notes.tell(counts)
+            self.notes.store_counters(counts)
         for name, count in self.told_before.items():
             counts[name] = max(0, counts.get(name, 0) - count)
-        self._tell_why_full(counts)
+        self._count_receiver_full(counts)
         now = self.first.rank, self.first.ranks, counts
         if now != self._told:
             self._told = now
             taker.told(token, *now)
 
-    def _tell_why_full(self, counts: dict[str, int]) -> None:
+    def _count_receiver_full(self, counts: dict[str, int]) -> None:
         """Counts calls that found their ring full because the receiver had no room.
 
         They are counted separately from others.
@@ -198,16 +198,16 @@ class ProcessImage:
             region.holds = True
 
     @property
-    def is_held_up(self) -> bool:
+    def is_short_of_space(self) -> bool:
         """Returns whether the process may soon run out of space because nothing was released."""
-        return any(region.is_held_up for region in self.regions)
+        return any(region.is_short_of_space for region in self.regions)
 
-    def place(self) -> bytes:
+    def read_position(self) -> bytes:
         """Returns the read positions, and the reported counters."""
-        regions = {region.extent: region.place() for region in self.regions}
+        regions = {region.extent: region.read_positions() for region in self.regions}
         return msgspec.msgpack.encode((regions, self._counted))
 
-    def go_on_from(self, place: bytes) -> None:
+    def resume_from(self, place: bytes) -> None:
         """Continues at the previous collector's positions.
 
         Raises:
@@ -215,14 +215,14 @@ class ProcessImage:
         """
         regions, self.told_before = msgspec.msgpack.decode(place, type=tuple[dict[int, bytes], dict[str, int]])
         for region in self.regions:
-            region.go_on_from(regions.get(region.extent, b""))
+            region.resume_from(regions.get(region.extent, b""))
 
     def release(self) -> None:
         """Releases the space of data that is stored elsewhere."""
         for region in self.regions:
             region.release()
         if self.notes is not None:
-            self.notes.tell(self._counted)
+            self.notes.store_counters(self._counted)
 
     def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
         """Passes on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
@@ -245,7 +245,7 @@ class ProcessImage:
     def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
         """Passes on definitions, and reports when all that are needed have arrived. Returns whether there were any."""
         news = False
-        note = self.notes.learn if self.notes is not None else lambda entries: None
+        note = self.notes.store_definitions if self.notes is not None else lambda entries: None
         try:
             while entries := self.first.log.take(note):
                 taker.log(token, entries)

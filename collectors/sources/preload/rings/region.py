@@ -144,15 +144,15 @@ class Region:
         return int(self._taken_here.sum())
 
     @property
-    def is_held_up(self) -> bool:
+    def is_short_of_space(self) -> bool:
         """True when so much is unreleased that the process may soon run out of space."""
         return int((self._tails - self._shown_tails).max()) >= self._lines // _RELEASE_AT
 
-    def place(self) -> bytes:
+    def read_positions(self) -> bytes:
         """Returns the read positions of its rings."""
         return self._tails.tobytes() + self._taken_here.tobytes()
 
-    def go_on_from(self, place: bytes) -> None:
+    def resume_from(self, place: bytes) -> None:
         """Continues at the previous collector's positions, as far as they are not released."""
         if len(place) != 2 * self._tails.nbytes:
             return

@@ -19,7 +19,7 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class UntracedReport:
     """Report of a process."""
 
     job: str
@@ -28,7 +28,7 @@ class Word:
     """Reason why it cannot be traced."""
 
 
-class Ear:
+class ReportSocket:
     """Datagram socket with an abstract address, which no mount namespace hides and no permission blocks.
 
     Anyone may send to it; only messages of the same user's processes are accepted, or of all users if we are root. If
@@ -51,7 +51,7 @@ class Ear:
         """Returns the descriptor, -1 if there is none."""
         return -1 if self._socket is None else self._socket.fileno()
 
-    def words(self) -> Iterator[Word]:
+    def reports(self) -> Iterator[UntracedReport]:
         """Yields the reports that have arrived, a bounded number."""
         for _ in range(_WORDS_A_POLL):
             if self._socket is None:
@@ -63,9 +63,11 @@ class Ear:
             if len(data) == WORD.size and _is_ours(ancillary):
                 magic, layout, failure, job, command = WORD.unpack(data)
                 if magic == MAGIC and layout == LAYOUT:
-                    yield Word(_text(job), _text(command).strip(), os.strerror(failure) if failure else "no memory")
+                    yield UntracedReport(
+                        _text(job), _text(command).strip(), os.strerror(failure) if failure else "no memory"
+                    )
 
-    def leave(self) -> None:
+    def close_in_parent(self) -> None:
         """Closes the socket, which another process also has, with the epoll set."""
         if self._socket is not None:
             self._socket.close()

@@ -91,7 +91,7 @@ class SpoolWriter:
 
     # ---- receiver of a drain ----
 
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Writes that a process image has begun."""
         self._write(BEGUN, token, PAIR.pack(pid, follows), header)
 
@@ -120,7 +120,7 @@ class SpoolWriter:
         """Writes that the log violated the layout."""
         self._write(MALFORMED, token, problem.encode(errors="replace"))
 
-    def outlived(self, token: int) -> None:
+    def still_running(self, token: int) -> None:
         """Writes that a process still runs, although nothing more of it is read."""
         self._write(OUTLIVED, token)
 
@@ -132,7 +132,7 @@ class SpoolWriter:
         """Writes that a process was refused."""
         self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
 
-    def unheard(self, job: str, command: str, failure: str) -> None:
+    def unreachable(self, job: str, command: str, failure: str) -> None:
         """Writes that a process could not reach the socket."""
         self._write(UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
 

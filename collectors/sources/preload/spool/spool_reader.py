@@ -98,7 +98,7 @@ class SpoolReader:
         """Lines of rings that were written and not read."""
         return sum(segment.lines - segment.taken for segment in self._segments.values())
 
-    def ask_for_the_end(self) -> None:
+    def request_end(self) -> None:
         """Requests all remaining data and then the end from the writer."""
         self._done.append(TO_THE_END)
         self._answer()
@@ -107,7 +107,7 @@ class SpoolReader:
         """Updates the writer's progress."""
         self._listen()
         if not self.unread.ended:
-            self.unread.tell([(segment.descriptor, segment.end) for segment in self._segments.values()])
+            self.unread.set_segments([(segment.descriptor, segment.end) for segment in self._segments.values()])
 
     def _listen(self) -> None:
         while not self.ended:
@@ -201,7 +201,7 @@ class SpoolReader:
 class ReadTaker(Taker, Protocol):
     """A taker that need not copy lines."""
 
-    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
+    def accept_lines(self, token: int, tid: int, lines: Lines) -> None:
         """Accepts lines that it owns from now on."""
         ...
 
@@ -210,14 +210,14 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
     """Passes on a frame; returns the number of ring lines in it."""
     if kind == PACKED:
         tid, count = PAIR.unpack_from(payload.data)
-        taker.own_lines(token, tid, unpacked(payload[PAIR.size :], count))
+        taker.accept_lines(token, tid, unpacked(payload[PAIR.size :], count))
         return int(count)
     if kind == LINES:
         tid, count = PAIR.unpack_from(payload.data)
         lines = payload[PAIR.size : PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
         if count < _FEW_LINES:  # these may be kept for long, and would keep the segment in use
             lines = lines.copy()
-        taker.own_lines(token, tid, lines)
+        taker.accept_lines(token, tid, lines)
         return int(count)
     if kind == LOG:
         taker.log(token, payload.tobytes())
@@ -228,9 +228,9 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
         taker.told(token, rank, ranks, counts)
     elif kind == BEGUN:
         pid, follows = PAIR.unpack_from(payload.data)
-        taker.begun(token, pid, payload[PAIR.size :].tobytes(), follows=bool(follows))
+        taker.image_started(token, pid, payload[PAIR.size :].tobytes(), follows=bool(follows))
     elif kind == OUTLIVED:
-        taker.outlived(token)
+        taker.still_running(token)
     elif kind == ENDED:
         taker.ended(token)
     elif kind == MALFORMED:
@@ -239,7 +239,7 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
         counter, problem = msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str])
         taker.refused(counter, problem)
     elif kind == UNHEARD:
-        taker.unheard(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
+        taker.unreachable(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
     return 0
 
 

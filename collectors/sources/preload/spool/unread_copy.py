@@ -40,7 +40,7 @@ class UnreadSegments:
         self._lock = threading.Lock()
         self._segments: Unread | None = []
 
-    def tell(self, segments: Unread) -> None:
+    def set_segments(self, segments: Unread) -> None:
         """Sets the waiting segments."""
         with self._lock:
             if self._segments is not None:

@@ -89,7 +89,7 @@ class Waiting:
 
     def __init__(self, waiting: int) -> None:
         self.waiting_calls = waiting
-        self.finished = self.looks_again = False
+        self.finished = self.has_pending_metadata = False
         self.counters: Counter[str] = Counter()
         self.listened = self.polled = 0
         self._news, self._told = socket.socketpair()

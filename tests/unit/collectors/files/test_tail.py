@@ -172,5 +172,5 @@ def test_line_without_end_is_cut_and_its_neighbours_are_kept() -> None:
     blocks = [buffer.feed(piece) for piece in (b"first\n0123456", b"789abc", b"def\nnext\nla")]
     assert [block.data for block in blocks] == [b"first\n", b"", b"next\n"]
     assert [block.first_line for block in blocks] == [1, 2, 3]
-    assert buffer.take_cut() == [2]
-    assert buffer.take_cut() == []
+    assert buffer.take_discarded_lines() == [2]
+    assert buffer.take_discarded_lines() == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from iotide.collectors.sources._nested_bytes import bytes_with_those_below
+from iotide.collectors.sources._nested_bytes import bytes_with_nested
 from iotide.events import Kind
 
 READ, WRITE = int(Kind.READ), int(Kind.WRITE)
@@ -12,7 +12,7 @@ READ, WRITE = int(Kind.READ), int(Kind.WRITE)
 def made(*calls: tuple[int, int, int]) -> list[int]:
     """Each call: depth, kind, bytes; -1 for unknown."""
     depth, kind, size = (np.array(column) for column in zip(*calls, strict=True))
-    return bytes_with_those_below(depth, kind, np.maximum(size, 0), size < 0).tolist()
+    return bytes_with_nested(depth, kind, np.maximum(size, 0), size < 0).tolist()
 
 
 def test_measured_calls_keep_their_bytes() -> None:

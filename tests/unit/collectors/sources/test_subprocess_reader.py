@@ -9,7 +9,7 @@ import pytest
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources import _subprocess_reader
-from iotide.collectors.sources._subprocess_reader import read_apart
+from iotide.collectors.sources._subprocess_reader import read_in_subprocess
 from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.registry import read_all
 from support.formats.parsing import collect
@@ -32,10 +32,10 @@ def test_reader_that_breaks_is_named_and_what_it_gave_is_kept(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(TESTS), prepend=":")
     if function == "hanging":
-        monkeypatch.setattr(_subprocess_reader, "PATIENCE_S", 2.0)
+        monkeypatch.setattr(_subprocess_reader, "TIMEOUT_S", 2.0)
 
     def read(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-        return read_apart("support.tracing.breaking_readers", function, path, about, "one that is whole")
+        return read_in_subprocess("support.tracing.breaking_readers", function, path, about, "one that is whole")
 
     source = WholeSource(tmp_path, read, Origin(job="j"))
     streams = collect(read_all(source))

@@ -65,7 +65,7 @@ def test_memory_is_within_its_bound_while_files_take_the_rest() -> None:
 
 def test_damaged_file_costs_its_batches_alone() -> None:
     spool = SpoolFiles(1 << 30)
-    places = [spool.put(batch_of(1000 * number, 50)) for number in range(3)]
+    places = [spool.append(batch_of(1000 * number, 50)) for number in range(3)]
     assert all(places)
     damaged = places[1]
     assert damaged is not None
@@ -86,6 +86,6 @@ def test_disk_that_takes_nothing_costs_what_memory_has_no_room_for(tmp_path: Pat
 @pytest.mark.parametrize("size", [1, 5000])
 def test_files_have_no_name(tmp_path: Path, size: int) -> None:
     spool = SpoolFiles(1 << 30, tmp_path)
-    assert spool.put(batch_of(0, size)) is not None
+    assert spool.append(batch_of(0, size)) is not None
     assert not list(tmp_path.iterdir())
     spool.close()

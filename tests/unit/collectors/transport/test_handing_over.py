@@ -34,7 +34,7 @@ class Collector:
         self.next = int(self.kept.file.places().get("numbers", b"0"))
         self.name = f"s{self.kept.opened}"
         self.interner = Interner()
-        self.shipper.end_left(list(self.kept.left), Counter())
+        self.shipper.end_previous_streams(list(self.kept.left), Counter())
         self.shipper.take([Opened(self.name, INFO)], self.link.now)
 
     def take(self, count: int) -> None:

@@ -299,7 +299,7 @@ def test_document_of_nothing_has_no_streams() -> None:
 
 
 def test_cases_beyond_the_bound_are_left_out_and_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.eventlog.cases.MOST_STREAMS", 2)
+    monkeypatch.setattr("iotide.collectors.sources.eventlog.cases.MAX_STREAMS", 2)
     log = EventLog(CALLS, FILES, ["one", 'two, "2"'], [log_case(name, ROWS) for name in "abcd"])
     streams, about = read_again(bytes_of(log, "a.csv", tmp_path), "a.csv")
     assert len(streams) == 2

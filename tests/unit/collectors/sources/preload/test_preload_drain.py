@@ -21,7 +21,7 @@ class Told:
         self.taken = 0
         self.has_begun = False
 
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.has_begun = True
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
@@ -40,9 +40,9 @@ class Told:
 
     def refused(self, counter: str, problem: str) -> None: ...
 
-    def outlived(self, token: int) -> None: ...
+    def still_running(self, token: int) -> None: ...
 
-    def unheard(self, job: str, command: str, failure: str) -> None: ...
+    def unreachable(self, job: str, command: str, failure: str) -> None: ...
 
 
 @contextmanager

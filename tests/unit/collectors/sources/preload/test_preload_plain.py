@@ -71,7 +71,7 @@ def process(allowed: int = 65_536, counters: Counter[str] | None = None) -> Trac
 
 def taken(made: TracedProcess, pieces: Iterable[tuple[int, npt.NDArray[np.uint64]]]) -> EventBatch:
     for tid, lines in pieces:
-        made.hold(tid, lines)
+        made.add_lines(tid, lines)
     made.settle(0.0)
     batches = []
     while (batch := made.take(0.0, ended=True)) is not None:

@@ -113,7 +113,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     facts = node.of_process(os.getpid(), 0)  # another process may have another root folder
     made = TracedProcess("s", info, frozenset(), facts, counters, problems, Allowance(), unseen, known)
     made.learn(log_of(entries))
-    made.hold(tid, lines)
+    made.add_lines(tid, lines)
     batches: list[EventBatch] = []
     definitions = []
     for ended in (False, True) if early else (True,):
@@ -121,7 +121,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
         while (batch := made.take(0.0, ended=ended)) is not None:
             batches.append(batch)
         definitions.append(made.definitions())
-    losses = made.fresh_losses()
+    losses = made.take_losses()
     made.close()
     node.close()
     assert all(getattr(batch, name).dtype == dtype for batch in batches for name, (dtype, _) in COLUMNS.items())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.preload.sleep_times import Naps
+from iotide.collectors.sources.preload.sleep_times import SleepTimes
 from iotide.collectors.sources.preload.source import PreloadSource
 from support.system.commands import Program
 from support.system.waiting import wait_for
@@ -46,7 +46,7 @@ def test_process_that_cannot_wake_its_collector_is_looked_at_often(
 
 
 def test_sleeps_grow_while_idle_and_are_short_without_wake_ups() -> None:
-    naps = Naps()
+    naps = SleepTimes()
     busy = naps.next_s(busy=True, wakes=True)
     for _ in range(30):
         idle = naps.next_s(busy=False, wakes=True)

@@ -39,7 +39,7 @@ class Written:
     def __init__(self) -> None:
         self.said: list[tuple[Any, ...]] = []
 
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.said.append(("begun", token, pid, header, follows))
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
@@ -48,7 +48,7 @@ class Written:
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         self.said.append(("lines", token, tid, lines.tobytes()))
 
-    own_lines = lines
+    accept_lines = lines
 
     def log(self, token: int, entries: bytes) -> None:
         self.said.append(("log", token, entries))
@@ -62,9 +62,9 @@ class Written:
     def ended(self, token: int) -> None:
         self.said.append(("ended", token))
 
-    def outlived(self, token: int) -> None: ...
+    def still_running(self, token: int) -> None: ...
 
-    def unheard(self, job: str, command: str, failure: str) -> None:
+    def unreachable(self, job: str, command: str, failure: str) -> None:
         raise AssertionError(command)
 
     def refused(self, counter: str, problem: str) -> None:
@@ -119,7 +119,7 @@ def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], 
         for what, *rest in said:
             for taker in (wanted, writer):
                 if what == "begun":
-                    taker.begun(*rest[:3], follows=rest[3])  # type: ignore[attr-defined]
+                    taker.image_started(*rest[:3], follows=rest[3])  # type: ignore[attr-defined]
                 else:
                     getattr(taker, what)(*rest)
             if data.draw(st.booleans()):
@@ -177,7 +177,7 @@ class Keeping(Written):
         super().__init__()
         self.kept: list[Lines] = []
 
-    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
+    def accept_lines(self, token: int, tid: int, lines: Lines) -> None:
         self.kept.append(lines)
 
 

@@ -69,7 +69,7 @@ class Node:
         )
 
     def begin(self, token: int) -> None:
-        self.streams.begun(token, os.getpid(), np.zeros(1, HEADER).tobytes(), follows=False)
+        self.streams.image_started(token, os.getpid(), np.zeros(1, HEADER).tobytes(), follows=False)
 
     def does(self, token: int, life: Life) -> None:
         self.streams.lines(token, 7, life[1])

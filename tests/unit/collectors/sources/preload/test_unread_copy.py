@@ -104,7 +104,7 @@ def test_copy_that_finds_no_room_leaves_no_file(tmp_path: Path) -> None:
     with (tmp_path / "segment").open("wb+") as segment:
         segment.write(bytes(100))
         segment.flush()
-        segments.tell([(segment.fileno(), 100)])
+        segments.set_segments([(segment.fileno(), 100)])
         copy.start()
         copy.join()
     assert copy.path is None
@@ -116,7 +116,7 @@ def test_copy_is_no_longer_than_its_bound(tmp_path: Path) -> None:
     with (tmp_path / "segment").open("wb+") as segment:
         segment.write(bytes(200))
         segment.flush()
-        segments.tell([(segment.fileno(), 100), (segment.fileno(), 100)])
+        segments.set_segments([(segment.fileno(), 100), (segment.fileno(), 100)])
         copy.start()
         copy.join()
     assert copy.copied == 100
