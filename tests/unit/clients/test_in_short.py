@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from iotide.clients.text.advice_text import first_line, moved_line, spent_line
+from iotide.clients.text.advice_text import first_line, io_time_line, moved_line
 from iotide.clients.text.job_sentence import _CHANGE, job_sentence
 from iotide.results.advice import Advice, AdviceFinding, Cause, Destination, Spent
 from iotide.results.base import Estimate
@@ -121,5 +121,5 @@ def test_both_ways_are_named_if_both_move_much(read: int, written: int, told: st
 
 
 def test_calls_that_overlap_have_no_share_of_the_run() -> None:
-    told = spent_line(advice(slowest="", io_s=9000.0, spent=Spent(write_s=9000.0), io_share=1.0))
+    told = io_time_line(advice(slowest="", io_s=9000.0, spent=Spent(write_s=9000.0), io_share=1.0))
     assert told == "I/O takes 2 h 30 min in calls that overlap, in a run of 50 min 00 s: 2 h 30 min writing"
