@@ -33,6 +33,7 @@ from .burst_deferral import HoldingBack
 from .launch import SignalPassing, start
 from .low_priority import LowPriority
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
+from .nodes.named_hosts import unseen_hosts
 from .private_folder import GATE, private_folder
 from .run_plan import RunPlan
 
@@ -64,6 +65,8 @@ def run_traced(plan: RunPlan) -> int:
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
     launcher = None if plan.this_node else launcher_of(os.environ, _say)
+    if launcher is None and not plan.this_node and (warning := unseen_hosts(plan.command)):
+        _say(warning)
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:

@@ -114,7 +114,7 @@ def test_each_alert_has_its_runbook() -> None:
 FOREIGN = {
     "strace": {"--absolute-timestamps"},
     "fio": {"--thinktime"},
-    "mpirun": {"--mca"},
+    "mpirun": {"--hostfile", "--mca"},
     "babeltrace2": {"--clock-date", "--clock-seconds", "--no-delta"},
     "ftio": {"--zmq"},
 }
