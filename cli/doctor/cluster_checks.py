@@ -82,7 +82,7 @@ def cluster_findings(http: str, ingest: str, prometheus: str | None) -> list[Fin
             return
         try:
             found.append(Finding(name, True, necessary, probe()))
-        except (OSError, IotideError, RuntimeError, ValueError) as error:
+        except (OSError, IotideError, subprocess.SubprocessError, RuntimeError, ValueError) as error:
             remedy = error.remedy if isinstance(error, BrokenError) else _REMEDIES[name]
             found.append(Finding(name, False, necessary, str(error) or type(error).__name__, remedy))
 
