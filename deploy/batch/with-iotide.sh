@@ -30,6 +30,7 @@ else
     echo "with-iotide.sh: not inside a PBS, LSF or Flux job: the command runs untraced" >&2
     exec "$@"
 fi
+[ -z "${IOTIDE_VOUCHER-}" ] || facts="$facts IOTIDE_VOUCHER=$IOTIDE_VOUCHER"
 self=$(command -v "$0")
 socket=/tmp/iotide-$(id -u)-$(printf %s "$job" | tr -c 'A-Za-z0-9._-' '_')/tracer.sock
 # shellcheck disable=SC2086  # a list of words; a name is cut at its first space

@@ -26,7 +26,7 @@ from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import BatchJob, ConfigError, InputError, StreamInfo
 from iotide.events.network.curve import make_keys, read_pair
-from iotide.events.network.vouchers import Voucher
+from iotide.events.network.vouchers import Voucher, read_voucher
 from iotide.events.network.wire import Hello, encode
 from iotide.results.base import Model
 from iotide.results.contention import Contention
@@ -570,6 +570,8 @@ def test_commands_make_keys_list_them_and_connect(tmp_path: Path) -> None:
     assert [each["name"] for each in json.loads(said("list", "list.toml", "--json"))] == ["node", "me"]
     assert token not in (tmp_path / "list.toml").read_text()
     assert (tmp_path / "node.key_secret").stat().st_mode & 0o077 == 0
+    voucher = said("vouch", "node.key_secret", "--job", "7", "--user", "ann", "--account", "sea").strip()
+    assert read_voucher(voucher, read_pair(tmp_path / "node.key_secret").secret) == Voucher("7", "ann", "sea")
     said("revoke", "list.toml", "me")
     assert [each["name"] for each in json.loads(said("list", "list.toml", "--json"))] == ["node"]
     again = subprocess.run([*iotide, "keys", "new", "node"], cwd=tmp_path, capture_output=True, text=True, check=False)
