@@ -40,7 +40,7 @@ def load() -> Any:
         raise UnavailableError("OTF2 traces need the otf2 package: pip install 'iotide[otf2]'") from None
     except OSError as error:
         raise UnavailableError(f"the otf2 package cannot be used: {error}") from None
-    _be_silent(_otf2)
+    _suppress_output(_otf2)
     return _otf2
 
 
@@ -49,7 +49,7 @@ def address(library: Any, name: str) -> int:
     return ctypes.cast(getattr(library.Config.conf.lib, name), ctypes.c_void_p).value or 0
 
 
-def _be_silent(library: Any) -> None:
+def _suppress_output(library: Any) -> None:
     """Keeps OTF2 from printing on standard error: failures are raised."""
     if _kept:
         return

@@ -67,13 +67,13 @@ class DfgAnalyzer:
     @property
     def events(self) -> int:
         """Number of added events with an activity."""
-        self._look()
+        self._process_buffered()
         return self._counts.events
 
     @property
     def waiting(self) -> int:
         """Number of events not yet placed."""
-        self._look()
+        self._process_buffered()
         return len(self._pending)
 
     def update(
@@ -111,7 +111,7 @@ class DfgAnalyzer:
             self._end(case)
             return
         self._renamed += 1
-        self._look()
+        self._process_buffered()
         name = _RENAMED + self._renamed  # distinguishes later events under the same id from waiting ones
         waits = self._pending.rename(case, name)
         self._parts.cases.rename(case, name)
@@ -127,7 +127,7 @@ class DfgAnalyzer:
 
     def top(self, number: int) -> list[ActivityRow]:
         """Returns the activities with the most events, then seconds; cheaper than a graph."""
-        self._look()
+        self._process_buffered()
         nodes, waiting = self._parts.nodes, self._pending.events
         rows = self._rows(waiting.activity)
         width = max(len(nodes.events), int(rows.max(initial=0)) + 1)
@@ -161,7 +161,7 @@ class DfgAnalyzer:
             names: activity names by number.
             job: name of the graph.
         """
-        self._look()
+        self._process_buffered()
         whole = DfgAnalyzer.restore(self._settings, self.snapshot()) if len(self._pending) or self._closing else self
         whole._place(None)
         parts = whole._parts
@@ -197,7 +197,7 @@ class DfgAnalyzer:
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the state as plain data: dicts, lists, numbers and arrays."""
-        self._look()
+        self._process_buffered()
         return {
             "counts": self._counts.snapshot(),
             "closing": list(self._closing),
@@ -228,10 +228,10 @@ class DfgAnalyzer:
         self, case: npt.ArrayLike, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray
     ) -> None:
         if self._pending.put(case, activity, start, duration, size) >= self._due:
-            self._look()
+            self._process_buffered()
             self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
 
-    def _look(self) -> None:
+    def _process_buffered(self) -> None:
         """Counts buffered new events and accepts those with an activity.
 
         It accepts many at a time, since each pass is costly.
@@ -272,7 +272,7 @@ class DfgAnalyzer:
 
     def _place(self, until_ns: int | None) -> None:
         """Adds waiting events that start up to a time, or all, to the graph."""
-        self._look()
+        self._process_buffered()
         if len(self._pending):
             if until_ns is None:
                 events = self._pending.take(2 * _LATEST_NS, 0)

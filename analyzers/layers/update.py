@@ -67,7 +67,7 @@ class LayerAnalyzer:
     @property
     def waiting(self) -> int:
         """Number of calls whose enclosing call has not ended yet."""
-        self._look()
+        self._process_buffered()
         return int(self._waiting.count.sum())
 
     def update(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> None:
@@ -83,7 +83,7 @@ class LayerAnalyzer:
         if stream not in self._pids:
             self._pids[stream] = info.pid
             if info.pid and info.pid in self._closing.values():  # a pid in use again is another process
-                self._look()
+                self._process_buffered()
         at = 0
         while at < len(batch):
             room = _MAX_AT_ONCE - len(self._new)
@@ -91,18 +91,18 @@ class LayerAnalyzer:
             at += len(part)
             self._new.put(part, stream, info)
             if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _MIN_AT_ONCE), _MAX_AT_ONCE):
-                self._look()
+                self._process_buffered()
 
     def close_stream(self, stream: str) -> None:
         """Ends a stream. Calls without an observed end of their enclosing call count as the program's."""
         self._closing[stream] = self._pids.pop(stream, 0)
         # each pass is costly, and jobs of many short processes end streams often
         if len(self._closing) >= _MAX_CLOSING:
-            self._look()
+            self._process_buffered()
 
     def settle(self) -> None:
         """Processes buffered events and frees memory, for a job without activity."""
-        self._look()
+        self._process_buffered()
         if len(self._waiting):
             self._waiting = summed_up(self._waiting)
 
@@ -137,7 +137,7 @@ class LayerAnalyzer:
             other: other part; it is not changed, and its waiting calls count as made by the program.
             calls: number here of each of the other's calls; by default the numbering is the same.
         """
-        self._look()
+        self._process_buffered()
         theirs = other.closed()
         named = split_named(theirs.tables.named.rows()[0])[-1]
         most = max(int(named.max(initial=0)), *theirs.handles.calls, *theirs.sites.calls, *theirs.arrivals.calls)
@@ -158,7 +158,7 @@ class LayerAnalyzer:
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the state as plain data: dicts, lists, numbers, texts and arrays."""
-        self._look()
+        self._process_buffered()
         return {
             "pids": dict(self._pids),
             "counts": {name: getattr(self, name) for name in (*_COUNTS, "first_ns", "last_ns", "deepest")},
@@ -207,10 +207,10 @@ class LayerAnalyzer:
         file = self.files.of(batch.file, host, self._known, count)
         return with_summaries_placed(calls_of(batch, serial, self.processes.row_of(serial), file))
 
-    def _look(self) -> None:
+    def _process_buffered(self) -> None:
         """Processes buffered calls, many at a time since each pass is costly."""
         if self._new:
-            self._look_at_new()
+            self._process_new()
         if self._closing:
             closing, self._closing = self._closing, {}
             serials = np.array([serial for stream in closing for serial in self.processes.close(stream)], np.int64)
@@ -220,7 +220,7 @@ class LayerAnalyzer:
             self.handles.close(serials)
             self.arrivals.close(serials)
 
-    def _look_at_new(self) -> None:
+    def _process_new(self) -> None:
         batch, serial, host = self._take()
         together = occurring(batch.depth).any() or (occurring(batch.flags) & _NOT_ALIKE).any()
         if len(self._waiting) or together:

@@ -155,9 +155,9 @@ class Predictor:
         """
         self.changed = False
         if whole:
-            view, periodicity = self._look(now_ns, whole=True)
+            view, periodicity = self._estimate_period(now_ns, whole=True)
             periodicity = replace(
-                periodicity, others=self._look_for_others(periodicity, now_ns) or self._earlier(periodicity, view)
+                periodicity, others=self._search_other_periods(periodicity, now_ns) or self._earlier(periodicity, view)
             )
             return prediction_of(
                 self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=False
@@ -170,7 +170,7 @@ class Predictor:
             self._unfound += 1
             return self._last.model_copy(update={"made_at_s": now_ns / 1e9})
         were_adapted = {id(side): side.lookout.adapted for side in (self._all, *self._ways)}
-        view, periodicity = self._look(now_ns, searches=searches)
+        view, periodicity = self._estimate_period(now_ns, searches=searches)
         adapted = were_adapted[id(self._told)]
         periodicity = replace(periodicity, others=self._known_others(periodicity, now_ns) or self._earlier(periodicity))
         self._last = prediction_of(
@@ -192,7 +192,9 @@ class Predictor:
         """Returns reads and writes over time, in the finest bins that cover the range."""
         return self._all.observed.series(self.job, from_ns, to_ns)
 
-    def _look(self, now_ns: int, *, whole: bool = False, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
+    def _estimate_period(
+        self, now_ns: int, *, whole: bool = False, searches: bool = True
+    ) -> tuple[SignalWindow, PeriodEstimate]:
         """Searches a period of reads and writes together. Without a certain one it searches each of the two.
 
         While neither has one, the two are searched in turn. Without a search, only known periods are measured.
@@ -249,7 +251,7 @@ class Predictor:
         self._others_age += 1
         changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.periodicity
         if changed or self._others_age >= _FOLLOWING.others * self._told.lookout.rarer:
-            self._others, self._others_of_s = self._look_for_others(periodicity, now_ns), period_s
+            self._others, self._others_of_s = self._search_other_periods(periodicity, now_ns), period_s
             self._others_age = 0
         return self._others
 
@@ -260,7 +262,7 @@ class Predictor:
         ended = ended_period(whole) if whole is not None else None
         return self._episodes.told() or ([] if ended is None else [ended])
 
-    def _look_for_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
+    def _search_other_periods(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Searches further periods at the main period's level and a finer one.
 
         Earlier periods are searched at a coarser level.

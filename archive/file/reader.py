@@ -22,7 +22,7 @@ from .stream_directory import ArchivedStream, ArchivedStreams
 
 _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 _UNUSABLE = (InputError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, ValueError)
-_MAX_TOLD = 1000
+_MAX_REPORTED = 1000
 
 
 class ArchiveReader:
@@ -47,7 +47,7 @@ class ArchiveReader:
         self._file = file
         self._parts = MergedIndex(self._read, where)
         self._times = TimesIndex()
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
         for block in read_blocks(file, where, self.problems):
             name = BlockKind(block.kind).name.lower() if block.kind in list(BlockKind) else "other"
             try:
@@ -93,7 +93,7 @@ class ArchiveReader:
         """Yields a stream's sections in order; arguments and errors as for ``calls``."""
         lane, rank = self.streams[stream].member
         places, blocks = self._times.of(lane, rank), self._parts.of(PartKind.SECTION, lane, rank)
-        self._tell_missing(stream, {block.key.ordinal for block in blocks}, set(places))
+        self._report_missing(stream, {block.key.ordinal for block in blocks}, set(places))
         for block in blocks:
             place = places.get(block.key.ordinal)
             times: Times | None = None
@@ -106,11 +106,11 @@ class ArchiveReader:
                 raise InputError(self.where, None, problem, "times for each section")
             yield section_of(self._parts.part(block, rank), times, self.where)
 
-    def _tell_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
+    def _report_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
         """Reports sections that were lost with a damaged block. After a crash the last times have no section."""
         missing = max(known | timed if self.complete else known, default=-1) + 1 - len(known)
-        if missing and stream not in self._told and len(self._told) < _MAX_TOLD:
-            self._told.add(stream)
+        if missing and stream not in self._reported and len(self._reported) < _MAX_REPORTED:
+            self._reported.add(stream)
             problem = f"{missing} sections of stream {stream} are missing"
             self.problems.append(InputError(self.where, None, problem, "the sections of all that was written"))
 

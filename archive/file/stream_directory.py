@@ -45,7 +45,7 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
         self._parts = parts
         self._problems = problems
         self._lanes, self._ranks = parts.members()
-        self._told: set[tuple[int, int, int]] = set()
+        self._reported: set[tuple[int, int, int]] = set()
         self._last: tuple[int, ArchivedStream] | None = None
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
                 try:
                     self._take(stream, kind, text_of(self._parts.part(block, member[1])))
                 except _UNUSABLE as error:
-                    self._tell(number, kind, block.at, error)
+                    self._report(number, kind, block.at, error)
         return stream
 
     def _take(self, stream: ArchivedStream, kind: PartKind, text: bytes) -> None:
@@ -84,10 +84,10 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
         else:
             stream.losses, stream.closed = _losses_decoder.decode(text), True
 
-    def _tell(self, number: int, kind: PartKind, at: int, error: Exception) -> None:
+    def _report(self, number: int, kind: PartKind, at: int, error: Exception) -> None:
         known = number, int(kind), at
-        if known not in self._told and len(self._problems) < _MAX_PROBLEMS:
-            self._told.add(known)
+        if known not in self._reported and len(self._problems) < _MAX_PROBLEMS:
+            self._reported.add(known)
             what = error.problem if isinstance(error, InputError) else str(error)
             problem = f"what stream {number} says ({kind.name.lower()}) cannot be used: {what}"
             self._problems.append(InputError(self._parts.where, None, problem, "what this version writes"))

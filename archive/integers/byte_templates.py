@@ -22,7 +22,7 @@ _WORD = re.compile(rb"(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{7,16}(?![0-9A-Za-z
 _HEX: Final = bytes(ord("h") if chr(code) in "0123456789abcdef" else ord("-") for code in range(256))
 _BETWEEN: Final = b"],["
 _SHORT: Final = 512
-_NAUGHT: Final = ord("0")
+_ZERO: Final = ord("0")
 _SEVEN: Final = 7 * b"h"
 
 
@@ -94,7 +94,7 @@ def _number(digits: bytes) -> int | None:
     if len(digits) >= _LONGEST:
         return None
     value = int(digits)
-    if digits[0] != _NAUGHT or len(digits) == 1:
+    if digits[0] != _ZERO or len(digits) == 1:
         return value if value < 2**63 else None
     zeros = len(digits) - len(str(value))
     return -16 * value - zeros if zeros <= _MAX_ZEROS and value < _MAX_PADDED else None

@@ -121,9 +121,9 @@ def paced(jobs: Sequence[Job], policy: str) -> Row:
         ]
         for each in going:
             each.write(CAPACITY * TICK_S / len(going), now_s)
-        turns.take(plan, now_s)
+        turns.set_plan(plan, now_s)
         said = {name: Activity(each.before + each.told, each.in_call_s) for name, each in programs.items()}
-        held = turns.look(now_s, said)
+        held = turns.update(now_s, said)
         for name, each in programs.items():
             each.is_held = name in held
     rows = programs.values()

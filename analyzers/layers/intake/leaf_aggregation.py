@@ -11,7 +11,7 @@ from ....events.batch import IntArray, occurring
 from ...common.grouping import Grouping
 from ...common.state import Ints, Rows
 from ..calls import PROGRAM, Calls
-from .nesting import tell_fates
+from .nesting import assign_fates
 
 
 def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> Ints:
@@ -62,7 +62,7 @@ class LeafAggregator:
         calls.ns, calls.requested, calls.bytes = (np.ascontiguousarray(column) for column in sums.T)
         calls.start, calls.end = self._grouping.least(batch.start), self._grouping.most(batch.end)
         calls.over[:] = PROGRAM
-        tell_fates(calls)
+        assign_fates(calls)
         calls.summed[:] = True
         return calls
 

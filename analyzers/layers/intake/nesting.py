@@ -42,7 +42,7 @@ def nest(calls: Calls) -> Nested:
     """
     if not calls.depth.any():
         calls.over[calls.over == UNTOLD] = PROGRAM
-        tell_fates(calls)
+        assign_fates(calls)
         return Nested(calls, np.ones(len(calls), np.bool_), 0)
     calls = _by_thread_and_end(calls)
     encloser, orphan = _enclosers(calls)
@@ -65,7 +65,7 @@ def nest(calls: Calls) -> Nested:
     _add_to_collectives(calls, collective)
     calls.around, calls.depth = around, depth
     calls.over[closed & (calls.over == UNTOLD)] = PROGRAM
-    tell_fates(calls)
+    assign_fates(calls)
     return Nested(calls, closed, int(calls.count[orphan].sum()))
 
 
@@ -160,7 +160,7 @@ def _add_to_collectives(calls: Calls, collective: Ints) -> None:
     np.add.at(calls.system_bytes, collective[rows], calls.bytes[rows])
 
 
-def tell_fates(calls: Calls) -> None:
+def assign_fates(calls: Calls) -> None:
     """Sets the translation of requests above the lowest layers, once all nested calls have ended."""
     upper = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) == 0
     rows = np.flatnonzero(upper & moves(calls) & ~calls.summed & (calls.fate == NO_FATE))

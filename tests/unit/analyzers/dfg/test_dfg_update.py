@@ -46,7 +46,7 @@ def comparable(graph: Graph) -> dict[str, object]:
 
 def placed_in_time(analyzer: DfgAnalyzer) -> None:
     """Let an analyzer process its ripe events, as it does by itself after some hundreds of events."""
-    analyzer._look()
+    analyzer._process_buffered()
     analyzer._place(analyzer._pending.newest - int(analyzer._settings.lateness_s * 1e9))
 
 

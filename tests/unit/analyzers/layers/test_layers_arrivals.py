@@ -62,7 +62,7 @@ def test_waits_are_those_of_the_rounds_one_by_one_in_any_pieces(data: st.DataObj
         for part in (batch.select(slice(0, cut)), batch.select(slice(cut, count))):
             if len(part):
                 (other if rank % 2 else made).update(part, f"s{rank}", INFO, FILES)
-                made._look()
+                made._process_buffered()
     made.merge(other)
     row = told(LayerAnalyzer.restore(made.settings, made.snapshot()))
     ns, last = expected(rounds)
@@ -113,7 +113,7 @@ def test_rounds_beyond_the_bound_are_summed_up_and_memory_stays() -> None:
     for begin in range(0, count, 4):
         for rank in range(2):
             made.update(calls_of(rank, rounds).select(slice(begin, begin + 4)), f"s{rank}", INFO, FILES)
-        made._look()
+        made._process_buffered()
     row = told(made)
     assert (row.rounds, row.late_seconds) == (count, pytest.approx(count * 1e-6))
     assert len(made.arrivals._rows) <= 16
@@ -127,7 +127,7 @@ def test_job_that_goes_from_file_to_file_forgets_the_old_ones_and_tells_of_all()
         for rank in range(2):
             batch = calls_of(rank, [[(0, 2000), (1000, 1000)]])
             made.update(batch.replace(file=step + 1, start=batch.start + step * LENGTH), f"s{rank}", INFO, files)
-        made._look()
+        made._process_buffered()
     row = told(made)
     assert (row.file, row.rounds, row.late_seconds) == ("/out/step#.h5", count, pytest.approx(count * 1e-6))
     kept = made.arrivals

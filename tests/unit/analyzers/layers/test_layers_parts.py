@@ -168,7 +168,7 @@ def test_alike_handles_of_all_processes_are_one_node_of_the_tree() -> None:
         bottom = Call(Layer.POSIX, Kind.CREATE, 1, call=4, handle=2, parent=1, file=rank + 1)
         top = Call(Layer.HDF5, Kind.CREATE, 1, call=1, handle=1, file=rank + 1, below=[bottom])
         made.update(batch_of([top]), f"s{rank}", rank_info(rank), known)
-        made._look()
+        made._process_buffered()
     report = told(made)
     assert [(row.depth, row.layer, row.file, row.processes, row.opens) for row in report.handles] == [
         (0, "HDF5", "/out/rank#.h5", 4, 4),

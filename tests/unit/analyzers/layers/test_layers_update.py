@@ -41,7 +41,7 @@ def pieces(batch: EventBatch, cuts: list[int]) -> list[EventBatch]:
 def fed(made: LayerAnalyzer, batches: list[EventBatch], stream: str = "s") -> LayerAnalyzer:
     for batch in batches:
         made.update(batch, stream, INFO, FILES)
-        made._look()
+        made._process_buffered()
     return made
 
 
@@ -141,7 +141,7 @@ def test_calls_that_wait_beyond_the_bound_count_as_the_programs_and_are_counted(
     batch = make_batch(count, {"start": np.arange(count), "duration": 1, "depth": 1, "tid": 1, "layer": 1,
                                "handle": np.arange(1, count + 1)})  # fmt: skip
     made.update(batch, "s", INFO, FILES)
-    made._look()
+    made._process_buffered()
     assert len(made._waiting) <= 1024
     assert made.losses()["unenclosed"] == count - made.waiting > 0
 

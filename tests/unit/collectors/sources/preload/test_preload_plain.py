@@ -49,7 +49,7 @@ VALID = {name: values[:2] for name, values in VALUES.items()} | {"call": VALUES[
 def lines_of(draw: st.DrawFn, values: dict[str, Sequence[int]], most: int = 1500) -> npt.NDArray[np.uint64]:
     """Lines with few varying columns."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    rows = np.zeros(draw(st.integers(plain.MIN_EVENTS, most)), RECORD)
+    rows = np.zeros(draw(st.integers(plain.MIN_LINES, most)), RECORD)
     varying = draw(st.sets(st.sampled_from(sorted(values))))
     for name, possible in values.items():
         rows[name] = rng.choice(np.array(possible, rows[name].dtype), len(rows)) if name in varying else possible[0]
@@ -87,7 +87,7 @@ def rows(batch: EventBatch, made: TracedProcess) -> dict[str, list[Any]]:
 
 
 def in_small_pieces(lines: npt.NDArray[np.uint64]) -> list[npt.NDArray[np.uint64]]:
-    return [lines[at : at + plain.MIN_EVENTS - 1] for at in range(0, len(lines), plain.MIN_EVENTS - 1)]
+    return [lines[at : at + plain.MIN_LINES - 1] for at in range(0, len(lines), plain.MIN_LINES - 1)]
 
 
 def check(lines: npt.NDArray[np.uint64], cuts: Sequence[int], allowed: int) -> TracedProcess:
