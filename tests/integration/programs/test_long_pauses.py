@@ -40,7 +40,7 @@ def test_counts_of_a_collector_that_comes_back_are_not_added_twice() -> None:
     aggregator = Aggregator(AggregatorSettings(), time.time)
     for dropped in (5, 7):
         aggregator.heartbeat("c", "n1", {"events_dropped:ring_full": dropped})
-        aggregator.lost("c")
+        aggregator.collector_lost("c")
     aggregator.heartbeat("c", "n1", {"events_dropped:ring_full": 8})
     assert aggregator.collector_counters()["events_dropped:ring_full"] == 8
 

@@ -151,10 +151,10 @@ def test_document_cannot_name_what_is_no_class_of_analyzers_sessions_and_events(
 
 def test_renamed_class_keeps_its_name_in_documents() -> None:
     losses = EarlyLosses()
-    losses.lossy("collector", "job", {"events_dropped:shipper_full": 3})
+    losses.update_losses("collector", "job", {"events_dropped:shipper_full": 3})
     document = snapshot(losses)
     assert list(schema(document)) == ["daemon.jobs.losses.unheld:Unheld"]
-    assert restore(document).take("job") == losses.set_plan("job")
+    assert restore(document).pop_losses("job") == losses.pop_losses("job")
 
 
 def test_state_of_another_version_is_refused() -> None:
