@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..analyzers.pipeline.numbering import JobNames
-from ..cli.common.one_job_bounds import MOST_CALLS, MOST_FILES
+from ..cli.common.one_job_bounds import MAX_CALLS, MAX_FILES
 from ..cli.traces.trace_reading import Trace, translator_of
 from ..events import Kind, Layer, UnavailableError
 from ..events.schema import UNKNOWN_RANK
@@ -35,7 +35,7 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
         start, duration (int64, ns), bytes, offset (int64, bytes; -1 where unknown), rank (int32, -1 where unknown),
         stream (number of the process); and as texts call, file, kind, layer, job, host, user, command.
     """
-    names = JobNames(MOST_CALLS, MOST_FILES)
+    names = JobNames(MAX_CALLS, MAX_FILES)
     translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
     numbers = {name: number for number, name in enumerate(trace.streams)}
     parts: dict[str, list[npt.NDArray[Any]]] = {}

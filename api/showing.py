@@ -43,7 +43,7 @@ class Shown:
         elif isinstance(self.result, RankReport):
             print_ranking(self.result, out)
         else:
-            print_graph(_as_report(self.result), out, self._top)
+            print_graph(_to_report(self.result), out, self._top)
         return out.getvalue()
 
     __repr__ = __str__
@@ -61,7 +61,7 @@ def show(result: Result, *, top: int = _ROWS) -> Shown:
     return Shown(result, top)
 
 
-def _as_report(graph: Graph | GraphReport) -> GraphReport:
+def _to_report(graph: Graph | GraphReport) -> GraphReport:
     if isinstance(graph, GraphReport):
         return graph
     return GraphReport(files=[graph.job], source="", wall_clock=True, graph=graph)
@@ -80,6 +80,6 @@ def _page_of(result: Result, top: int) -> str | None:
     if isinstance(result, Graph | GraphReport):
         from ..clients.dfg.page import page_of as page_of_graph
 
-        report = _as_report(result)
+        report = _to_report(result)
         return page_of_graph(report.graph, comparison=report.comparison)
     return None

@@ -19,7 +19,7 @@ from ..cli.advise.building import advice_of_trace
 from ..cli.detect.building import report_of as detection_of
 from ..cli.dfg.building import graph_of, select
 from ..cli.layers.building import report_of as layers_of
-from ..cli.rank.building import ranked
+from ..cli.rank.building import rank_traces
 from ..cli.traces.trace_reading import Trace, name_of, read_traces
 from ..events import EventBatch, InputError, StreamInfo
 from ..events.files import read_text, readable
@@ -140,7 +140,7 @@ class Traces:
 
     def rank(self, **settings: Any) -> RankReport:
         """Rank interacting members, as ``iotide rank`` does; ``settings`` are those of ``[rank]``."""
-        return ranked(self.paths, self._format, InteractionSettings.model_validate(settings))
+        return rank_traces(self.paths, self._format, InteractionSettings.model_validate(settings))
 
     def advice(self, *, floor_share: float = 0.02, mtbf_s: float = 86_400.0) -> Advice:
         """Compute the cost of I/O and the changes that save most, as ``iotide advise`` does.

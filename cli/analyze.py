@@ -86,8 +86,8 @@ def _of_job(kind: AnalyzerKind, address: str) -> BaseModel:
 def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None, settings: Sequence[str]) -> BaseModel:
     from ..analyzers.pipeline.contract import Reporting, parsed_settings
     from ..analyzers.pipeline.settings import AnalyzerSettings
-    from .traces.analysing import context_of, take_in
-    from .traces.trace_reading import name_of, read_and_tell
+    from .traces.analysing import add_events, context_of
+    from .traces.trace_reading import name_of, read_and_report
 
     chosen = AnalyzerSettings(analyzers={kind.name: dict(_setting(text) for text in settings)} if settings else {})
     if kind.settings is not None:
@@ -95,12 +95,12 @@ def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None
     elif settings:
         raise click.UsageError(f"{kind.name} has no settings")
     paths = [Path(file) for file in files]
-    trace = read_and_tell(paths, format_name)
+    trace = read_and_report(paths, format_name)
     context = context_of(name_of(paths), chosen)
     analyzer = kind.make(context)
     if not isinstance(analyzer, Reporting):
         raise click.UsageError(f"{kind.name} is switched off by its settings")
-    take_in(analyzer, trace, context.names)
+    add_events(analyzer, trace, context.names)
     for reason, count in analyzer.losses().items():
         click.echo(f"iotide: {count:,} left out: {reason}", err=True)
     return analyzer.frozen()()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from ..daemon.settings import ENVIRONMENT_PREFIX, AggregatorSettings
 from ..events import ConfigError
-from .common.console.logs import say
-from .common.ending import Ending
+from .common.console.logs import write_line
+from .common.ending import SignalHandler
 from .common.service_manager import ServiceManager
 from .common.settings_text import settings_text
 
@@ -24,12 +24,12 @@ _SET_DEATH_SIGNAL: Final = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 
 
-def run_member(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
+def run_member(settings: AggregatorSettings, state: Path, ending: SignalHandler) -> None:
     """Serve a part of the partitions until ``ending`` is requested."""
     asyncio.run(_serve(settings, state, ending))
 
 
-def run_workers(settings: AggregatorSettings, state: Path, count: int, ending: Ending) -> None:
+def run_workers(settings: AggregatorSettings, state: Path, count: int, ending: SignalHandler) -> None:
     """Serve all jobs of one machine with ``count`` processes, and a NATS server between them."""
     asyncio.run(_serve_alone(settings, state, count, ending))
 
@@ -53,7 +53,7 @@ def partition_from(text: str) -> Partition:
     return Partition(cluster, int(number))
 
 
-async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, ending: Ending) -> None:
+async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, ending: SignalHandler) -> None:
     from ..daemon.cluster.own_nats import OwnNats
 
     nats = OwnNats(state / "nats")
@@ -75,7 +75,7 @@ async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, en
         await nats.stop()
 
 
-async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
+async def _serve(settings: AggregatorSettings, state: Path, ending: SignalHandler) -> None:
     try:
         from ..daemon.cluster.http_serving import serve_http
         from ..daemon.cluster.member import join
@@ -83,7 +83,7 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
         raise ConfigError("a cluster needs nats-py and httpx: pip install 'iotide[jetstream]'") from None
     manager = ServiceManager()
     joining = asyncio.create_task(join(settings, lambda number: _worker(settings, state, number)))
-    ending.then(joining.cancel)  # servers that are not ready are waited for
+    ending.on_end(joining.cancel)  # servers that are not ready are waited for
     try:
         member = await joining
     except asyncio.CancelledError:
@@ -95,11 +95,11 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
                 f"ingest {endpoint}, http {member.http_url or 'off'}, publish {member.publish_endpoint or 'off'}, "
                 f"{settings.cluster.partitions} partitions"
             )
-            say(listens, settings.log_format)
+            write_line(listens, settings.log_format)
             running = asyncio.create_task(member.run())
-            ending.then(running.cancel)
+            ending.on_end(running.cancel)
             manager.ready(listens)
-            feeding = asyncio.create_task(manager.feed(lambda: ""))
+            feeding = asyncio.create_task(manager.feed_watchdog(lambda: ""))
             try:
                 await running
             except asyncio.CancelledError:

@@ -24,7 +24,7 @@ from ..results.jobs.run import RunSummary
 
 REPETITIONS: Final = 16
 ROUNDS: Final = 5_000_000
-_HELD_UP: Final = 1.3
+_DELAYED: Final = 1.3
 TOLERANCE: Final = 0.05
 
 _SETUP: Final = """
@@ -45,21 +45,23 @@ checkpoint.close()
 class OwnClock(NamedTuple):
     """timeit's own times of its last repetitions. It has mean seconds, and the number delayed by the machine."""
 
-    usual_s: float
+    usual_mean_s: float
     """Mean without the delayed ones."""
     all_s: float
-    held_up: int
+    delayed: int
     repetitions: int
 
     def error_of(self, period_s: float) -> float:
         """Return the relative error of a period; the few delayed intervals may count or not."""
-        nearest = min(max(period_s, self.usual_s), self.all_s)
+        nearest = min(max(period_s, self.usual_mean_s), self.all_s)
         return abs(period_s - nearest) / nearest
 
     def text(self) -> str:
         """Return the times as text."""
-        held_up = f" ({self.all_s:.3f} s with {self.held_up} that the machine held up)" if self.held_up else ""
-        return f"{self.usual_s:.3f} s by timeit's own clock in the {self.repetitions} repetitions looked at{held_up}"
+        held_up = f" ({self.all_s:.3f} s with {self.delayed} that the machine held up)" if self.delayed else ""
+        return (
+            f"{self.usual_mean_s:.3f} s by timeit's own clock in the {self.repetitions} repetitions looked at{held_up}"
+        )
 
 
 def main() -> int:
@@ -74,7 +76,7 @@ def main() -> int:
             *(sys.executable, "-m", "timeit", "-v", "-n", "1", "-r", str(REPETITIONS), "-u", "sec"),
             *("-s", _SETUP, step),
         ]
-        _say(f"tracing Python's timeit: {REPETITIONS} times a computation and an SQLite backup of 17 MB")
+        _print(f"tracing Python's timeit: {REPETITIONS} times a computation and an SQLite backup of 17 MB")
         done = subprocess.run(
             [sys.executable, "-m", "iotide", "run", "--job", "demo", "--output", str(report), "--", *program],
             stdout=subprocess.PIPE,
@@ -83,7 +85,7 @@ def main() -> int:
         )
     print(done.stdout, end="", flush=True)  # noqa: T201  (the traced program's own output)
     if done.returncode:
-        _say(f"the traced run ended with status {done.returncode}")
+        _print(f"the traced run ended with status {done.returncode}")
         return 1
     summary = RunSummary.model_validate_json((report / "summary.json").read_text())
     return _compare(summary, done.stdout)
@@ -105,27 +107,27 @@ def own_clock(output: str, window_s: float) -> OwnClock:
     looked_at = [each for each, end in zip(reversed(times), ends, strict=True) if end - each / 2 <= window_s] or times[
         -1:
     ]
-    usual = [each for each in looked_at if each <= _HELD_UP * statistics.median(looked_at)]
+    usual = [each for each in looked_at if each <= _DELAYED * statistics.median(looked_at)]
     return OwnClock(statistics.mean(usual), statistics.mean(looked_at), len(looked_at) - len(usual), len(looked_at))
 
 
 def _compare(summary: RunSummary, output: str) -> int:
     found = summary.prediction
     if found is None or found.period_s is None:
-        _say(f"no period was found; it is {own_clock(output, math.inf).text()}")
+        _print(f"no period was found; it is {own_clock(output, math.inf).text()}")
         return 1
     truth = own_clock(output, found.window.end_s - found.window.start_s)
     predicted_s = found.period_s.value
     error = truth.error_of(predicted_s)
     verdict = "right" if error <= TOLERANCE else "WRONG"
-    distance = f"{error:.1%} apart" if error else "between the two" if truth.held_up else "equal"
-    _say(f"period {predicted_s:.3f} s predicted, {truth.text()}: {distance}, {verdict} (at most {TOLERANCE:.0%})")
-    _say(f"{summary.job.events:,} calls seen, {summary.job.events_dropped:,} dropped")
-    _say(f"run took {duration_text(summary.ended_at_s - summary.started_at_s)}; report: {summary.report}")
+    distance = f"{error:.1%} apart" if error else "between the two" if truth.delayed else "equal"
+    _print(f"period {predicted_s:.3f} s predicted, {truth.text()}: {distance}, {verdict} (at most {TOLERANCE:.0%})")
+    _print(f"{summary.job.events:,} calls seen, {summary.job.events_dropped:,} dropped")
+    _print(f"run took {duration_text(summary.ended_at_s - summary.started_at_s)}; report: {summary.report}")
     return 0 if error <= TOLERANCE else 1
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(f"demo: {text}", flush=True)  # noqa: T201
 
 

@@ -80,7 +80,7 @@ def allow(principals: Path, name: str, key: str, user: str, may: tuple[Permissio
 
     public = key if is_public_key(key) else read_public(Path(key)).decode()
     _add(principals, Principal(name=name, key=public, user=user, may=frozenset(may)))
-    click.echo(f"{name} may {_listed(may)}")
+    click.echo(f"{name} may {_permission_list(may)}")
 
 
 @command.command("token")
@@ -135,7 +135,7 @@ def show(principals: Path, as_json: bool) -> None:
     for heading in ("name", "user", "may", "by"):
         table.add_column(heading)
     for each in listed:
-        table.add_row(plain_name(each.name), plain_name(each.user) or "(any)", _listed(each.may), _by(each))
+        table.add_row(plain_name(each.name), plain_name(each.user) or "(any)", _permission_list(each.may), _means(each))
     print_table(Console(), table, gap=False)
 
 
@@ -174,21 +174,21 @@ def _write(path: Path, listed: Iterable[Principal]) -> None:
             file.write(text.encode())
         if kept is not None:  # the aggregator's user may differ from the user who edits the list
             path.chmod(kept.st_mode & 0o777)
-            _give(path, kept.st_uid, kept.st_gid)
+            _give_to_owner(path, kept.st_uid, kept.st_gid)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _give(path: Path, user: int, group: int) -> None:
+def _give_to_owner(path: Path, user: int, group: int) -> None:
     import os
 
     if (os.geteuid(), os.getegid()) != (user, group):
         os.chown(path, user, group)
 
 
-def _listed(may: Iterable[str]) -> str:
+def _permission_list(may: Iterable[str]) -> str:
     return ", ".join(sorted(may))
 
 
-def _by(principal: Principal) -> str:
+def _means(principal: Principal) -> str:
     return " and ".join(what for what, has in (("key", principal.key), ("token", principal.token_sha256)) if has)

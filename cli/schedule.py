@@ -54,50 +54,56 @@ Examples:
 Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 a limit could not be removed at the end, 2 bad
 usage, or with --once no answer.
 """
-_where = partial(click.option, cls=SectionOption, section="What")
-_how = partial(click.option, cls=SectionOption, section="Back end")
-_run = partial(click.option, cls=SectionOption, section="Running", show_default=True)
+_jobs_option = partial(click.option, cls=SectionOption, section="What")
+_backend_option = partial(click.option, cls=SectionOption, section="Back end")
+_run_option = partial(click.option, cls=SectionOption, section="Running", show_default=True)
 _BACKENDS: Final = ("dry-run", "cgroup", "lustre", "preload")
 
 
 _LEASE_S: Final = 2.0
 """Validity of a plan without an update, s; at least this number of intervals."""
 _INTERVALS: Final = 4.0
-_LONGEST_LEASE_S: Final = 60.0
+_MAX_LEASE_S: Final = 60.0
 
 
 @click.command("schedule", cls=SectionCommand, help=_HELP)
 @click.argument("url", metavar="URL")
-@_where("--file-system", required=True, metavar="NAME", help="Its identity, as listed by `iotide contention`.")
-@_where("--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Scheduling policy.")
-@_where("--capacity", type=Rate(), metavar="BYTES/S", help="Its capacity.  [default: known to the aggregator]")
-@_how(
+@_jobs_option("--file-system", required=True, metavar="NAME", help="Its identity, as listed by `iotide contention`.")
+@_jobs_option(
+    "--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Scheduling policy."
+)
+@_jobs_option("--capacity", type=Rate(), metavar="BYTES/S", help="Its capacity.  [default: known to the aggregator]")
+@_backend_option(
     "--backend",
     type=click.Choice(_BACKENDS),
     default="dry-run",
     show_default=True,
     help="Back end that sets the limits.",
 )
-@_how("--groups", metavar="PATTERN", help="cgroup: folder of a job's group, with {job} for its name.")
-@_how("--device", metavar="PATH|MAJ:MIN", help="cgroup: a path on the file system, or its disk.")
-@_how(
+@_backend_option("--groups", metavar="PATTERN", help="cgroup: folder of a job's group, with {job} for its name.")
+@_backend_option("--device", metavar="PATH|MAJ:MIN", help="cgroup: a path on the file system, or its disk.")
+@_backend_option(
     "--lctl",
     type=click.Path(path_type=Path),
     metavar="PROGRAM",
     help="lustre: lctl, or a program that runs it on the servers.",
 )
-@_how("--job-id", default="{job}", show_default=True, metavar="PATTERN", help="lustre: job id at the servers.")
-@_how("--rpc", "rpc_bytes", type=Rate(), default="4194304", show_default=True, metavar="BYTES",
+@_backend_option(
+    "--job-id", default="{job}", show_default=True, metavar="PATTERN", help="lustre: job id at the servers."
+)
+@_backend_option("--rpc", "rpc_bytes", type=Rate(), default="4194304", show_default=True, metavar="BYTES",
       help="lustre: size of an RPC.")  # fmt: skip
-@_how("--longest-wait", "longest_wait_s", type=click.FloatRange(0, 3600, min_open=True), default=60.0,
+@_backend_option("--longest-wait", "longest_wait_s", type=click.FloatRange(0, 3600, min_open=True), default=60.0,
       show_default=True, metavar="SECONDS", help="preload: maximum wait of a job in one phase.")  # fmt: skip
-@_run("--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between steps.")
-@_run("--floor", type=click.FloatRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
+@_run_option(
+    "--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between steps."
+)
+@_run_option("--floor", type=click.FloatRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
       help="Share of the capacity that every job keeps.")  # fmt: skip
-@_run("--stale", "newest_s", type=click.FloatRange(0.5, 3600), default=5.0, metavar="SECONDS",
+@_run_option("--stale", "newest_s", type=click.FloatRange(0.5, 3600), default=5.0, metavar="SECONDS",
       help="Age from which data of the aggregator is outdated.")  # fmt: skip
-@_run("--once", is_flag=True, help="Run one step, apply nothing, and end.")
-@_run("--json", "as_json", is_flag=True, help="Print each decision as one line of JSON.")
+@_run_option("--once", is_flag=True, help="Run one step, apply nothing, and end.")
+@_run_option("--json", "as_json", is_flag=True, help="Print each decision as one line of JSON.")
 def command(
     url: str,
     file_system: str,
@@ -131,9 +137,9 @@ def command(
         raise click.UsageError(f"--policy {error}") from None
     chosen: Backend | Planner
     if backend == "preload":
-        chosen = _pacing(url, file_system, policy_name, longest_wait_s, interval)
+        chosen = _make_pacing(url, file_system, policy_name, longest_wait_s, interval)
     else:
-        chosen = _backend(backend, groups, device, lctl, job_id, rpc_bytes)
+        chosen = _make_backend(backend, groups, device, lctl, job_id, rpc_bytes)
     if once:  # the options of the back end have been checked
         chosen = DryRun()
 
@@ -146,10 +152,10 @@ def command(
     if once:
         _print(steering.step(), as_json, None)
         return
-    sys.exit(_steer(steering, interval, as_json))
+    sys.exit(_run_steering(steering, interval, as_json))
 
 
-def _steer(steering: Steering, interval: float, as_json: bool) -> int:
+def _run_steering(steering: Steering, interval: float, as_json: bool) -> int:
     """Run steps until a signal, then remove all limits; return the exit status."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -204,7 +210,7 @@ def _line(step: Step) -> str:
     return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, at most: {told}"
 
 
-def _pacing(url: str, file_system: str, policy: str, longest_wait_s: float, interval_s: float) -> PreloadPacing:
+def _make_pacing(url: str, file_system: str, policy: str, longest_wait_s: float, interval_s: float) -> PreloadPacing:
     from ..clients.job_fetch import send_to_all
     from ..clients.schedulers.backends.preload import PreloadPacing
     from ..results.pacing import PacingPlan
@@ -218,11 +224,11 @@ def _pacing(url: str, file_system: str, policy: str, longest_wait_s: float, inte
         file_system=file_system,
         policy=policy,
         longest_wait_s=longest_wait_s,
-        lasts_s=min(_LONGEST_LEASE_S, max(_LEASE_S, _INTERVALS * interval_s)),
+        lasts_s=min(_MAX_LEASE_S, max(_LEASE_S, _INTERVALS * interval_s)),
     )
 
 
-def _backend(
+def _make_backend(
     name: str, groups: str | None, device: str | None, lctl: Path | None, job_id: str, rpc_bytes: float
 ) -> Backend:
     from ..clients.schedulers.backends.dry_run import DryRun

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from .common.console.logs import change_logs, log_to_standard_error
-from .common.ending import Ending
+from .common.ending import SignalHandler
 
 _HELP = """Run the aggregator: receive streams from collectors, maintain signal and prediction of each job, publish.
 
@@ -131,7 +131,7 @@ def command(
 
     handler = log_to_standard_error(logging.WARNING, log_format or "text")
     raise_limit()
-    ending = Ending(reloads=True)
+    ending = SignalHandler(reloads=True)
 
     chosen: dict[str, object] = {}
     if no_journal:

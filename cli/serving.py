@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from ..events import ConfigError
-from .common.console.logs import say
-from .common.ending import Ending
+from .common.console.logs import write_line
+from .common.ending import SignalHandler
 from .common.service_manager import ServiceManager
 
 if TYPE_CHECKING:
@@ -25,36 +25,36 @@ _log = logging.getLogger("iotide")
 
 
 def run_server(
-    server: Server, settings: AggregatorSettings, ending: Ending, load: Callable[[], AggregatorSettings]
+    server: Server, settings: AggregatorSettings, ending: SignalHandler, load: Callable[[], AggregatorSettings]
 ) -> None:
     """Serve until ``ending`` is requested; ``load`` reads the settings again on reload."""
     asyncio.run(_serve(server, settings, ending, load))
 
 
 async def _serve(
-    server: Server, settings: AggregatorSettings, ending: Ending, load: Callable[[], AggregatorSettings]
+    server: Server, settings: AggregatorSettings, ending: SignalHandler, load: Callable[[], AggregatorSettings]
 ) -> None:
     manager = ServiceManager()
     if server.archives is not None:
         server.archives.prepare()
-    if settings.journal.servers and not await _stood_by(server, settings, ending, manager):
+    if settings.journal.servers and not await _wait_for_lease(server, settings, ending, manager):
         return
     await server.start()
     try:
-        async with taking_ftio(server, settings) as ftio:
+        async with serve_ftio(server, settings) as ftio:
             listens = (
                 f"ingest {server.ingest_endpoint}, http {server.http_url or 'off'}, "
                 f"publish {server.publish_endpoint or 'off'}" + (f", ftio {ftio}" if ftio else "")
             )
             if server.journal is not None:
                 listens += f", epoch {server.journal.last.epoch}"  # by which a member knows the last owner
-            say(listens, settings.log_format)
+            write_line(listens, settings.log_format)
             server.aggregator.on_job(lambda job: _log.info("job %s: %s", job.job, job.state), "log")
             running = asyncio.create_task(server.run())
-            ending.then(running.cancel)
-            ending.reload(lambda: _reload(server, load, manager))
+            ending.on_end(running.cancel)
+            ending.on_reload(lambda: _reload(server, load, manager))
             manager.ready(listens)
-            feeding = asyncio.create_task(manager.feed(server.not_ready))
+            feeding = asyncio.create_task(manager.feed_watchdog(server.not_ready))
             try:
                 await running
             except asyncio.CancelledError:
@@ -66,16 +66,18 @@ async def _serve(
         await server.stop()
 
 
-async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending, manager: ServiceManager) -> bool:
+async def _wait_for_lease(
+    server: Server, settings: AggregatorSettings, ending: SignalHandler, manager: ServiceManager
+) -> bool:
     """Wait until the server owns the jobs of its journal. False if it must end before."""
 
     def tell(holder: str) -> None:
-        say(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
+        write_line(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
         manager.ready(f"stands by for {holder}")
 
     waiting = asyncio.create_task(server.wait_for_lease(tell))
-    feeding = asyncio.create_task(manager.feed(lambda: ""))
-    ending.then(waiting.cancel)
+    feeding = asyncio.create_task(manager.feed_watchdog(lambda: ""))
+    ending.on_end(waiting.cancel)
     try:
         await waiting
     except asyncio.CancelledError:
@@ -101,7 +103,7 @@ def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: Ser
 
 
 @contextlib.asynccontextmanager
-async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIterator[str]:
+async def serve_ftio(server: Server, settings: AggregatorSettings) -> AsyncIterator[str]:
     """Feed messages of FTIO's tracers to a started server, and reply.
 
     This needs a configured collector in this process.

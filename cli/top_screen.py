@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     _Window = curses.window
 
 _PERIOD_S: Final = 1.0
-_MOST: Final = 200
+_MAX_JOBS: Final = 200
 _ESCAPE: Final = 27
 _ENTER: Final = (curses.KEY_ENTER, 10, 13)
 _ERASE: Final = (curses.KEY_BACKSPACE, 8, 127)
@@ -65,7 +65,7 @@ class _Answer:
     problem: str = ""
 
 
-def asked(address: str, wanted: Wanted, count: int) -> Fleet:
+def fetch_fleet(address: str, wanted: Wanted, count: int) -> Fleet:
     """Fetch the list.
 
     Raises:
@@ -111,7 +111,7 @@ class _Screen:
             curses.curs_set(0)
         curses.set_escdelay(25)
         window.timeout(200)
-        asking = threading.Thread(target=self._ask, daemon=True)
+        asking = threading.Thread(target=self._query, daemon=True)
         asking.start()
         try:
             while not (self._ended or _is_hung_up()):
@@ -121,12 +121,12 @@ class _Screen:
                     if key == curses.KEY_RESIZE:
                         window.clear()  # the terminal may have cut what curses believes to be there
                     else:
-                        self._press(key)
+                        self._handle_key(key)
         finally:
             self._ended = True
             self._wake.set()
 
-    def _ask(self) -> None:
+    def _query(self) -> None:
         while not self._ended:
             began_s, wanted = time.monotonic(), self._wanted
             answer = _Answer(self._answer.fleet, self._answer.detail, self._answer.prediction)
@@ -137,7 +137,7 @@ class _Screen:
                     with contextlib.suppress(InputError):  # it has no prediction yet
                         answer.prediction = fetch(where, "prediction", Prediction)
                 else:
-                    answer.fleet = asked(self._address, wanted, _MOST)
+                    answer.fleet = fetch_fleet(self._address, wanted, _MAX_JOBS)
                     answer.detail = answer.prediction = None
             except InputError as error:
                 answer.problem = error.problem
@@ -145,7 +145,7 @@ class _Screen:
             self._wake.wait(max(_PERIOD_S - (time.monotonic() - began_s), 0.05))
             self._wake.clear()
 
-    def _press(self, key: str | int) -> None:
+    def _handle_key(self, key: str | int) -> None:
         wanted = self._wanted
         code = ord(key) if isinstance(key, str) else key
         if wanted.typing:

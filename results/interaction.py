@@ -12,7 +12,7 @@ from .interaction_kinds import EdgeKind, Grouping, Start
 from .traces.analysis import InputProblem
 
 RANK_VERSION = 1
-MOST_COMMUNITIES = 1000
+MAX_COMMUNITIES = 1000
 """Maximum number of communities listed per component."""
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from .base import MODELS_VERSION, Model
 
-MOST_PACED_JOBS = 10_000
+MAX_PACED_JOBS = 10_000
 _Name = Annotated[str, Field(min_length=1, max_length=400)]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -57,5 +57,5 @@ class PacingPlan(Model, defer_build=False):  # FastAPI takes no body whose model
     longest_wait_s: float = Field(60.0, gt=0, le=3600)
     """Maximum wait of one job in one phase, s. Then the job runs on until the end of the phase."""
     lasts_s: float = Field(2.0, gt=0, le=60)
-    jobs: list[PacedJob] = Field(max_length=MOST_PACED_JOBS)
+    jobs: list[PacedJob] = Field(max_length=MAX_PACED_JOBS)
     """Jobs that are not listed are never delayed."""

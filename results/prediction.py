@@ -17,7 +17,7 @@ COMPLETE_FROM = 0.99
 When collector stalls cost 10 % of the calls, a third of non-periodic (even) writers are reported as periodic. A loss of
 3 % changes nothing that ``benchmarks/accuracy/loss.py`` can measure. A third of that is the limit, as some losses are
 counted late."""
-STAMPS_A_PERIOD = 10
+MIN_STAMPS_PER_PERIOD = 10
 """Shortest period that is reported, in resolutions of the time stamps.
 
 Whole-second stamps move all calls to full seconds. The signal then has a period of 1 s whatever the program does, and
@@ -241,7 +241,7 @@ class Prediction(Model):
         nothing: dict[str, object] = {"next_phase": None, "time_limit": None}
         return self if self._ends else self.model_copy(update=nothing | {"others": others})
 
-    def held_to_stamps(self, stamp_s: float) -> Prediction:
+    def with_stamp_resolution(self, stamp_s: float) -> Prediction:
         """Return a copy without periods that timestamps of this resolution, s, cannot show."""
         if not stamp_s:
             return self
@@ -268,7 +268,7 @@ class Prediction(Model):
 
 
 def _shown(found: Prediction | OtherPeriod, stamp_s: float) -> bool:
-    return found.period_s is not None and found.period_s.value >= STAMPS_A_PERIOD * stamp_s
+    return found.period_s is not None and found.period_s.value >= MIN_STAMPS_PER_PERIOD * stamp_s
 
 
 class PredictionList(Model):

@@ -78,7 +78,7 @@ def analyse(
     if apart is not None and groups_wanted(settings):
         prediction, view, own, beside = with_groups(prediction, view, apart(), settings)
     if stamp_s:
-        prediction = prediction.held_to_stamps(stamp_s)
+        prediction = prediction.with_stamp_resolution(stamp_s)
         beside = tuple(each for each in beside if each.other in prediction.others)
     window, bin_s, start_s = view.window, view.bin_s, view.window_start_s
     answer = None
@@ -93,7 +93,9 @@ def analyse(
         modes = [
             prediction
             if mode == prediction.mode
-            else examine_mode(batches, settings.model_copy(update={"mode": mode}), job)[0].held_to_stamps(stamp_s)
+            else examine_mode(batches, settings.model_copy(update={"mode": mode}), job)[0].with_stamp_resolution(
+                stamp_s
+            )
             for mode in _MODES
         ]
     period = None if prediction.period_s is None else prediction.period_s.value

@@ -17,7 +17,7 @@ from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.cli.rank.building import ranked
+from iotide.cli.rank.building import rank_traces
 from iotide.cli.rank.filtering import write_filtered
 from iotide.collectors.parser import Input, ParserFactory
 from iotide.collectors.source import Origin
@@ -168,19 +168,19 @@ def filtering(folder: Path) -> list[Figure]:
     whole, small = folder / "whole.txt", folder / "small.txt"
     whole.write_bytes(gzip.decompress((DATA / "lttng.txt.gz").read_bytes()))
     settings = InteractionSettings(top=3)
-    ranking = ranked([whole], None, settings).ranking
+    ranking = rank_traces([whole], None, settings).ranking
     kept, lines = write_filtered(small, whole, ranking)
     leaders = {number for component in ranking.components for number in component.leaders}
-    kept_tids = {actor.tid for actor in ranked([small], None, settings).ranking.actors}
+    kept_tids = {actor.tid for actor in rank_traces([small], None, settings).ranking.actors}
     assert {actor.tid for actor in ranking.actors if actor.id in leaders} <= kept_tids
     return [
         Figure("lines of a real trace kept for three leaders per component", 100 * kept / lines, "%", better="lower"),
         Figure(
             "reading and ranking the filtered trace",
-            1e3 * cpu_seconds(lambda: ranked([small], None, settings)),
+            1e3 * cpu_seconds(lambda: rank_traces([small], None, settings)),
             "ms",
             peer="the whole trace",
-            peer_value=1e3 * cpu_seconds(lambda: ranked([whole], None, settings)),
+            peer_value=1e3 * cpu_seconds(lambda: rank_traces([whole], None, settings)),
             better="lower",
         ),
     ]

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.cli.cluster_demo.processes import plain_environment, running, wait_for
+from iotide.cli.cluster_demo.processes import clean_environment, run_process, wait_for
 from iotide.cli.cluster_demo.small_slurm import small_slurm
 
 ROOT: Final = Path(__file__).parents[2]
@@ -78,7 +78,7 @@ def asked(url: str) -> Any:
 
 def run(deb: Path, folder: Path) -> dict[str, float]:
     """Run all steps; return their durations, s."""
-    steps, environment, iotide = Steps(), plain_environment(), str(HOME / "bin" / "iotide")
+    steps, environment, iotide = Steps(), clean_environment(), str(HOME / "bin" / "iotide")
     with steps.step("unpacking the package"):
         unpack(deb, folder / "package")
         subprocess.run([iotide, "--version"], check=True, stdout=subprocess.DEVNULL, env=environment)
@@ -86,7 +86,7 @@ def run(deb: Path, folder: Path) -> dict[str, float]:
         with steps.step("starting the aggregator"):
             serve = [iotide, "serve", "--ingest", f"ipc://{folder}/in", "--http", "127.0.0.1:0", "--publish", "none"]
             said = folder / "serve.log"
-            stack.enter_context(running([*serve, "--state", str(folder / "state")], said, environment))
+            stack.enter_context(run_process([*serve, "--state", str(folder / "state")], said, environment))
             url = wait_for(lambda: re.search(r"http (\S+),", said.read_text()), "the aggregator", DEADLINE_S)[1]
         slurm_folder = folder / "slurm"
         slurm_folder.mkdir()

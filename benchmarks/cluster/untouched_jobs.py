@@ -61,7 +61,7 @@ def listed_s(slurm: Slurm, folder: Path, url: str) -> float:
     while time.monotonic() - begun < DEADLINE_S:
         found = asked(f"{url}/api/v1/jobs/{job}")
         if found is not None and (found["batch"]["name"], found["batch"]["node_count"]) == ("listed", 2):
-            slurm.said("scancel", job)
+            slurm.output_of("scancel", job)
             return time.monotonic() - begun
         time.sleep(0.05)
     raise RuntimeError(f"job {job} was not listed within {DEADLINE_S} s")
@@ -94,10 +94,10 @@ def measure() -> list[Figure]:
             for number in range(2 * JOBS):
                 has_ours = number % 2 == 0
                 configuration.write_text(with_ours if has_ours else without)
-                slurm.said("scontrol", "reconfigure")
+                slurm.output_of("scontrol", "reconfigure")
                 taken[has_ours].append(run_s(slurm))
             configuration.write_text(with_ours)
-            slurm.said("scontrol", "reconfigure")
+            slurm.output_of("scontrol", "reconfigure")
             listed = [listed_s(slurm, folder, server.url) for _ in range(LISTED)]
             cpu = [sum(script_ms(folder / script, "999999") for script in SCRIPTS) for _ in range(JOBS)]
     with_s, without_s = statistics.median(taken[True]), statistics.median(taken[False])

@@ -12,8 +12,8 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
 from ...events import EventBatch, concatenate
 from ...results.advice import Advice
-from ..common.one_job_bounds import MOST_ADVICE_ROWS
-from ..traces.analysing import context_of, take_in
+from ..common.one_job_bounds import MAX_ADVICE_ROWS
+from ..traces.analysing import add_events, context_of
 from ..traces.trace_reading import Trace
 
 
@@ -26,14 +26,14 @@ def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -
         floor_share: least share of the run that a change must save to be listed.
         mtbf_s: mean time between failures, s.
     """
-    settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=MOST_ADVICE_ROWS)
+    settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=MAX_ADVICE_ROWS)
     context = context_of(job, AnalyzerSettings())
     analyzer = AdviceAnalyzer(context, settings)
     in_order: Callable[[Iterable[EventBatch]], Iterator[EventBatch]] | None = None
     if lacks_depth(chunk for _, chunk in trace.chunks):
         in_order = lambda batches: iter([nested_by_time(concatenate(list(batches)))])  # noqa: E731
-    take_in(analyzer, trace, context.names, in_order=in_order, what="judging")
+    add_events(analyzer, trace, context.names, in_order=in_order, what="judging")
     periodicity = analyse(
-        trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart, trace.stamp_s
+        trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.with_members, trace.stamp_s
     ).prediction
     return analyzer.frozen()(periodicity)

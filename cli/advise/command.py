@@ -36,17 +36,17 @@ Examples:
 Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
 and skipped; this is not a failure.
 """
-_input = partial(click.option, cls=SectionOption, section="Input")
-_judging = partial(click.option, cls=SectionOption, section="Judging")
-_output = partial(click.option, cls=SectionOption, section="Output")
+_input_option = partial(click.option, cls=SectionOption, section="Input")
+_judging_option = partial(click.option, cls=SectionOption, section="Judging")
+_output_option = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("advise", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_input(
+@_input_option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )
-@_judging(
+@_judging_option(
     "--floor",
     type=click.FloatRange(0, 1),
     default=0.02,
@@ -54,7 +54,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     metavar="SHARE",
     help="Least share of the run that a change must save to be listed.",
 )
-@_judging(
+@_judging_option(
     "--mtbf",
     type=click.FloatRange(min=0, min_open=True),
     default=86_400.0,
@@ -62,7 +62,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     metavar="S",
     help="Mean time between failures of the job's nodes, s; it determines the best checkpoint interval.",
 )
-@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(files: tuple[str, ...], format_name: str | None, floor: float, mtbf: float, as_json: bool) -> None:
     """Run the command."""
     from ...clients.job_fetch import is_address
@@ -87,8 +87,8 @@ def _of_job(address: str) -> Advice:
 
 
 def _of_traces(files: Sequence[str], format_name: str | None, floor: float, mtbf: float) -> Advice:
-    from ..traces.trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import name_of, read_and_report
     from .building import advice_of_trace
 
     paths = [Path(file) for file in files]
-    return advice_of_trace(read_and_tell(paths, format_name, keeps_signal=True), name_of(paths), floor, mtbf)
+    return advice_of_trace(read_and_report(paths, format_name, keeps_signal=True), name_of(paths), floor, mtbf)

@@ -96,10 +96,10 @@ def create(
     from ...collectors.sources.registry import open_file, read_all
     from ...events import ConfigError, InputError
     from ...events.files import readable
-    from ..common.console.input_problems import tell
+    from ..common.console.input_problems import print_problems
     from ..common.console.progress import reading_progress
-    from ..traces.trace_reading import miss
-    from .writing import shown, write_items
+    from ..traces.trace_reading import report_empty
+    from .writing import with_progress, write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
     writer = ArchiveWriter(times=not no_times, tick_ns=tick_ns)
@@ -109,10 +109,10 @@ def create(
         with private_file(output) as out, reading_progress(files) as progress:
             out.write(writer.begin({"job": origin.job, "traces": [readable(path.name) for path in files]}))
             for path, source in zip(files, sources, strict=True):
-                calls += write_items(writer, shown(read_all(source), path, source.counters, progress), out)
-                miss(source, path)
+                calls += write_items(writer, with_progress(read_all(source), path, source.counters, progress), out)
+                report_empty(source, path)
                 problems += source.problems.total
-                tell(source.problems, source.unsupported)
+                print_problems(source.problems, source.unsupported)
             if not calls:
                 raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
             out.write(writer.end())

@@ -82,8 +82,8 @@ def convert(
     """Check the arguments, convert, and report data that the format cannot represent."""
     from ...collectors.source import Problems, UnsupportedData
     from ...events import ConfigError, InputError, UnavailableError
-    from ..common.console.input_problems import tell
-    from .targets import TARGETS, losses_of, target_for
+    from ..common.console.input_problems import print_problems
+    from .targets import TARGETS, count_losses, target_for
 
     problems, unsupported = Problems(), UnsupportedData()
     try:
@@ -91,12 +91,12 @@ def convert(
         known = TARGETS[chosen]
         writer = known.writer()
         _check_output(output, force, folder=known.folder)
-        for as_it_is in (True, False) if _is_whole_archive(files, format_name) else (False,):
+        for as_it_is in (True, False) if _is_readable_archive(files, format_name) else (False,):
             try:
                 with _opened(files, format_name, job, problems, unsupported, as_it_is=as_it_is) as reader:
-                    lost = losses_of(reader, known)
+                    lost = count_losses(reader, known)
                     with step_progress("writing calls") as show, _private(output, folder=known.folder) as path:
-                        calls = _written(writer, reader, path, lost, show)
+                        calls = _write_target(writer, reader, path, lost, show)
                         if not calls:
                             raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
                 break
@@ -106,10 +106,10 @@ def convert(
         for what, count in lost.items():
             unsupported.add(what, count)
     except (ConfigError, UnavailableError, InputError) as error:
-        tell(problems, UnsupportedData())
-        _end(str(error), 2)
+        print_problems(problems, UnsupportedData())
+        _exit(str(error), 2)
     except OSError as error:
-        _end(f"cannot write {output}: {error.strerror or ' '.join(str(error).split())}", 1)
+        _exit(f"cannot write {output}: {error.strerror or ' '.join(str(error).split())}", 1)
     _report(files, output, chosen, calls, problems, unsupported, as_json=as_json)
     sys.exit(1 if problems.total else 0)
 
@@ -125,15 +125,15 @@ def _report(
     as_json: bool,
 ) -> None:
     from ...results.traces.conversion import ConversionReport
-    from ..common.console.input_problems import listed, not_carried, tell
+    from ..common.console.input_problems import print_problems, problem_list, unsupported_list
 
-    tell(problems, unsupported)
+    print_problems(problems, unsupported)
     size = size_of(output)
     click.echo(f"{output}: {calls} calls in {size} bytes", err=True)
     if as_json:
         report = ConversionReport(
             files=[str(file) for file in files], output=str(output), format=target, calls=calls, bytes=size,
-            not_carried=not_carried(unsupported), problems=listed(problems), problems_total=problems.total,
+            not_carried=unsupported_list(unsupported), problems=problem_list(problems), problems_total=problems.total,
         )  # fmt: skip
         click.echo(report.model_dump_json(indent=2))
 
@@ -175,7 +175,7 @@ def _private(output: Path, *, folder: bool) -> Iterator[Path]:
             yield Path(file.name)
 
 
-def _is_whole_archive(files: tuple[Path, ...], format_name: str | None) -> bool:
+def _is_readable_archive(files: tuple[Path, ...], format_name: str | None) -> bool:
     """Return whether the input is one archive that is completely readable.
 
     Raises:
@@ -230,14 +230,14 @@ def _opened(
             yield ArchiveReader(file, str(files[0]))
         return
     with TemporaryFile() as made:
-        _gather(files, format_name, job, made, problems, unsupported)
+        _collect_to_archive(files, format_name, job, made, problems, unsupported)
         made.seek(0)
         reader = ArchiveReader(made, str(files[0]))
         check_clocks((stream.info for stream in reader.streams.values()), files[-1])
         yield reader
 
 
-def _gather(
+def _collect_to_archive(
     files: tuple[Path, ...], format_name: str | None, job: str | None, made: Any, problems: Problems,
     unsupported: UnsupportedData,
 ) -> None:  # fmt: skip
@@ -245,7 +245,7 @@ def _gather(
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
     from ...events.files import readable
-    from ..traces.trace_reading import miss
+    from ..traces.trace_reading import report_empty
     from .writing import write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
@@ -261,20 +261,20 @@ def _gather(
                     show(path, source.counters["bytes_read"])
 
             write_items(writer, told(), made)
-            miss(source, path)
+            report_empty(source, path)
             problems.total += source.problems.total
             problems.first.extend(source.problems.first[: problems.kept - len(problems.first)])
             unsupported.merge(source.unsupported)
         made.write(writer.end())
 
 
-def _written(
+def _write_target(
     writer: Writer, reader: ArchiveReader, path: Path, lost: Counter[str], show: Callable[[int, int], None]
 ) -> int:
     total = sum(section.calls for number in reader.streams for section in reader.sections(number))
     return writer(reader, path, lost, lambda done: show(done, total))
 
 
-def _end(message: str, status: int) -> NoReturn:
+def _exit(message: str, status: int) -> NoReturn:
     click.echo(f"iotide: {message}", err=True)
     sys.exit(status)

@@ -53,9 +53,9 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
             named = info.command and info.host and info.rank >= 0
             label = f"{info.command}_{info.host}_{info.rank}" if named else stream.name
             name = unique_name(safe_name(label), taken)
-            columns, call_type = _scan(reader, number)
-            width = max((len(_encoded(file.path)) for file in stream.files.values()), default=1)
-            nothing = _piece(name, stream, make_batch(0, {}), [], [], np.zeros(0, np.int64))
+            columns, call_type = _scan_signatures(reader, number)
+            width = max((len(_escape(file.path)) for file in stream.files.values()), default=1)
+            nothing = _write_piece(name, stream, make_batch(0, {}), [], [], np.zeros(0, np.int64))
             signatures = _Signatures()
             case = CaseWriter(out, nothing, columns, call_type, np.dtype(f"S{max(width, 1)}"))
             for batch, table in calls_in_order(reader, number):
@@ -67,7 +67,7 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
                     names = text_column([table.string(each) for each in called.tolist()])
                     fresh, signature = signatures.of(part, table)
                     case.define(fresh)
-                    case.append(_piece(name, stream, part, call, file, signature), names, text_column(paths))
+                    case.append(_write_piece(name, stream, part, call, file, signature), names, text_column(paths))
                     calls += len(part)
                     show(calls)
                     del part, call, file, signature
@@ -76,12 +76,12 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
     return calls
 
 
-def _scan(reader: ArchiveReader, number: int) -> tuple[list[str], np.dtype[Any]]:
+def _scan_signatures(reader: ArchiveReader, number: int) -> tuple[list[str], np.dtype[Any]]:
     """Return the numeric columns of a stream's case, and the width of its call names."""
     columns, width = ["pid", "start", "dur", "size", "depth", *_MORE], 1
     threads: set[tuple[int, int, int]] = set()
     for section in reader.sections(number):
-        width = max([width, *(len(_encoded(name)) for name in section.names)])
+        width = max([width, *(len(_escape(name)) for name in section.names)])
         threads.update(section.threads)
     rank = reader.streams[number].info.rank
     columns += ["tid"] if any(pid != tid for pid, tid, _ in threads) else []
@@ -103,7 +103,7 @@ class _Signatures:
         return list(self._known)[before:], np.array(numbers, np.int64)[places.reshape(-1)]
 
 
-def _piece(
+def _write_piece(
     name: str, stream: ArchivedStream, batch: EventBatch, call: Any, file: Any, signature: npt.NDArray[np.int64]
 ) -> LogCase:
     info = stream.info
@@ -132,5 +132,5 @@ def _piece(
     )
 
 
-def _encoded(text: str) -> bytes:
+def _escape(text: str) -> bytes:
     return text.encode(errors="backslashreplace")

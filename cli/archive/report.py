@@ -16,13 +16,13 @@ from ...clients.text.units import byte_text
 from ...events import InputError
 from ...events.losses import is_loss, loss_lines
 
-_MOST_ROWS: Final = 40
+_MAX_ROWS: Final = 40
 
 
 def report_of(reader: ArchiveReader, size: int) -> tuple[dict[str, Any], list[InputError]]:
     """Summarise an archive: plain data for ``--json``, and its unreadable parts."""
     broken: list[InputError] = []
-    streams = [_about_stream(reader, number, stream, broken) for number, stream in reader.streams.items()]
+    streams = [_stream_facts(reader, number, stream, broken) for number, stream in reader.streams.items()]
     broken += reader.problems
     report = {
         "version": VERSION,
@@ -35,13 +35,13 @@ def report_of(reader: ArchiveReader, size: int) -> tuple[dict[str, Any], list[In
         "calls": sum(stream["calls"] for stream in streams),
         "complete": reader.complete,
         "problems": [str(problem) for problem in broken],
-        "merged": _about_merged(reader),
+        "merged": _merged_parts(reader),
         "streams": streams,
     }
     return report, broken
 
 
-def _about_stream(
+def _stream_facts(
     reader: ArchiveReader, number: int, stream: ArchivedStream, broken: list[InputError]
 ) -> dict[str, Any]:
     about: Counter[str] = Counter()
@@ -71,7 +71,7 @@ def _about_stream(
     }
 
 
-def _about_merged(reader: ArchiveReader) -> dict[str, dict[str, int]]:
+def _merged_parts(reader: ArchiveReader) -> dict[str, dict[str, int]]:
     """Return a row for each kind of parts. It has their number, number of groups, and encoding of their numbers."""
     about: dict[str, Counter[str]] = {}
     grammars = set()
@@ -120,10 +120,10 @@ def print_report(report: dict[str, Any]) -> None:
             f"{section['numbers']} numbers of theirs are {section['lines']} lines a * rank + b and {section['kept']} "
             "that follow no pattern"
         )
-    hidden = max(len(report["streams"]) - _MOST_ROWS, 0)
+    hidden = max(len(report["streams"]) - _MAX_ROWS, 0)
     table = Table("stream", "rank", "calls", "signatures", "grammar", "literals", "files", box=None, pad_edge=False)
     shown = sorted(report["streams"], key=lambda stream: -stream["calls"]) if hidden else report["streams"]
-    for stream in shown[:_MOST_ROWS]:
+    for stream in shown[:_MAX_ROWS]:
         table.add_row(
             stream["command"][:40] or stream["name"][:40],
             str(stream["rank"]) if stream["rank"] >= 0 else "",

@@ -50,7 +50,7 @@ def _chrome() -> Writer:
 
 
 def _parquet() -> Writer:
-    _need("pyarrow", "Parquet", "parquet")
+    _require("pyarrow", "Parquet", "parquet")
     from ...clients.traces.parquet import write_parquet
 
     return lambda reader, path, lost, show: write_parquet(reader, path, show)
@@ -75,13 +75,13 @@ def _otf2() -> Writer:
 
 
 def _hdf5() -> Writer:
-    _need("h5py", "HDF5", "hdf5")
+    _require("h5py", "HDF5", "hdf5")
     from .logging import write_log
 
     return write_log
 
 
-def _need(module: str, what: str, extra: str) -> None:
+def _require(module: str, what: str, extra: str) -> None:
     import importlib
 
     try:
@@ -122,7 +122,7 @@ def target_for(name: str | None, output: PurePath) -> str:
     return name or told or ""
 
 
-def losses_of(reader: ArchiveReader, target: Target) -> Counter[str]:
+def count_losses(reader: ArchiveReader, target: Target) -> Counter[str]:
     """Count the data of an archive's streams, files and handles that a format cannot represent."""
     lost: Counter[str] = Counter()
     bare = FileInfo("")

@@ -24,7 +24,7 @@ def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[byte
     return calls
 
 
-def shown(
+def with_progress(
     items: Iterable[SourceItem], path: Path, counters: Mapping[str, int], progress: Callable[[Path, int], None]
 ) -> Iterator[SourceItem]:
     """Yield the items of a source, and report the progress in its file."""

@@ -20,7 +20,7 @@ import click
 
 from ...collectors.tracer.preload_environment import tracer_path
 from ...events import IotideError, UnavailableError
-from .processes import plain_environment, program, running, wait_for
+from .processes import clean_environment, program, run_process, wait_for
 from .scripts import install_scripts
 from .small_slurm import Slurm, small_slurm
 
@@ -94,10 +94,10 @@ def _show(folder: Path, begun_s: float) -> None:
         prometheus = stack.enter_context(_prometheus(folder, alertmanager, http))
         lines = install_scripts(slurm_folder, slurm_folder / "node", ingest)
         slurm = stack.enter_context(
-            small_slurm(slurm_folder, *lines, environment=plain_environment(), deadline_s=_UP_S)
+            small_slurm(slurm_folder, *lines, environment=clean_environment(), deadline_s=_UP_S)
         )
         jobs = _submit(slurm, files)
-        _say("Slurm with two nodes, aggregator, Prometheus and Alertmanager run; three jobs begin", begun_s)
+        _print("Slurm with two nodes, aggregator, Prometheus and Alertmanager run; three jobs begin", begun_s)
         checked = f"--aggregator http://{http} --connect {ingest} --prometheus http://{prometheus}"
         click.echo(f"""
   jobs          http://{http}/               iotide watch --connect {publish}
@@ -112,22 +112,22 @@ def _show(folder: Path, begun_s: float) -> None:
         except UnavailableError as error:
             logged = "\n".join(log.read_text().strip() for log in slurm_folder.glob("files.*/log"))
             raise UnavailableError(f"{error}; the logs of the nodes: {logged or 'empty'}") from None
-        _say("each job is predicted", begun_s)
+        _print("each job is predicted", begun_s)
         for each in seen:
             period, nodes = each["period_s"]["value"], ", ".join(each["hosts"])
             click.echo(
                 f"  {each['job']} {each['name']:8} on {nodes:14} period {period:.2f} s, {each['confidence']:.0%} sure"
             )
         names = wait_for(lambda: _alerts(alertmanager), "an alert of the collision", _SEEN_S)
-        _say(f"Alertmanager was told: {', '.join(names)}", begun_s)
+        _print(f"Alertmanager was told: {', '.join(names)}", begun_s)
         subprocess.run([sys.executable, "-m", "iotide", "contention", f"http://{http}"], check=False)
         if sys.stdin.isatty():
             click.echo("\nEverything runs on until you press Enter.")
             sys.stdin.readline()
-        slurm.said("scancel", *jobs)
-        wait_for(lambda: not slurm.said("squeue", "-h").strip(), "the end of the jobs", _SEEN_S)
+        slurm.output_of("scancel", *jobs)
+        wait_for(lambda: not slurm.output_of("squeue", "-h").strip(), "the end of the jobs", _SEEN_S)
         wait_for(lambda: _acknowledged(http, jobs), "everything to be acknowledged", _SEEN_S)
-        _say("the jobs are cancelled, and nothing of them was lost", begun_s)
+        _print("the jobs are cancelled, and nothing of them was lost", begun_s)
 
 
 @contextlib.contextmanager
@@ -135,8 +135,8 @@ def _alertmanager(folder: Path) -> Iterator[str]:
     (folder / "am.yml").write_text("route: {receiver: none}\nreceivers: [{name: none}]\n")
     command = [program("prometheus-alertmanager"), f"--config.file={folder}/am.yml", f"--storage.path={folder}/am"]
     command += ["--web.listen-address=127.0.0.1:0", "--cluster.listen-address="]
-    with running(command, log := folder / "am.log"):
-        yield wait_for(lambda: _found(r'Listening on"? address=(127\S+)', log), "Alertmanager", _UP_S)[0]
+    with run_process(command, log := folder / "am.log"):
+        yield wait_for(lambda: _search_log(r'Listening on"? address=(127\S+)', log), "Alertmanager", _UP_S)[0]
 
 
 @contextlib.contextmanager
@@ -147,8 +147,8 @@ def _prometheus(folder: Path, alertmanager: str, target: str) -> Iterator[str]:
     made = _SCRAPES.format(rules=rules, alertmanager=alertmanager, target=target)
     (folder / "prometheus.yml").write_text(made)
     command = [program("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
-    with running([*command, "--web.listen-address=127.0.0.1:0"], log := folder / "prometheus.log"):
-        yield wait_for(lambda: _found(r'Listening on"? address=(127\S+)', log), "Prometheus", _UP_S)[0]
+    with run_process([*command, "--web.listen-address=127.0.0.1:0"], log := folder / "prometheus.log"):
+        yield wait_for(lambda: _search_log(r'Listening on"? address=(127\S+)', log), "Prometheus", _UP_S)[0]
 
 
 @contextlib.contextmanager
@@ -158,13 +158,13 @@ def _aggregator(folder: Path, files: Path, alertmanager: str) -> Iterator[tuple[
     made = _SERVE.format(state=state, alertmanager=alertmanager, capacity=CAPACITY, files=files)
     (folder / "serve.toml").write_text(made)
     command = [sys.executable, "-m", "iotide", "serve", "--config", str(folder / "serve.toml")]
-    with running(command, log := folder / "serve.log", plain_environment()):
+    with run_process(command, log := folder / "serve.log", clean_environment()):
         told = r"ingest (tcp\S+), http http://(\S+), publish (tcp\S+)"
-        ingest, http, publish = wait_for(lambda: _found(told, log), "the aggregator", _UP_S)
+        ingest, http, publish = wait_for(lambda: _search_log(told, log), "the aggregator", _UP_S)
         yield ingest, http, publish
 
 
-def _found(pattern: str, log: Path) -> tuple[str, ...] | None:
+def _search_log(pattern: str, log: Path) -> tuple[str, ...] | None:
     match = re.search(pattern, log.read_text())
     return None if match is None else match.groups()
 
@@ -177,7 +177,7 @@ def _submit(slurm: Slurm, files: Path) -> list[str]:
     for name, nodes in _JOBS.items():
         wrapped = f"exec srun {sys.executable} {files}/writer.py {begin} {files}/{name}."
         options = ["-J", name, f"-N{nodes}", "--time=10", f"--output={files}/{name}.out", "--comment=iotide"]
-        jobs.append(slurm.said("sbatch", "--parsable", *options, "--wrap", wrapped).strip())
+        jobs.append(slurm.output_of("sbatch", "--parsable", *options, "--wrap", wrapped).strip())
     return jobs
 
 
@@ -215,7 +215,7 @@ def _answer(url: str) -> Any:
     return None
 
 
-def _say(text: str, begun_s: float) -> None:
+def _print(text: str, begun_s: float) -> None:
     click.echo(f"{time.monotonic() - begun_s:5.1f} s  {text}")
 
 

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from ...events import UnavailableError
 
 T = TypeVar("T")
-_LOOK_S: Final = 0.05
+_POLL_S: Final = 0.05
 _END_S: Final = 30.0
 _DROPPED: Final = ("IOTIDE_", "SLURM_", "PBS_", "LD_PRELOAD")
 
@@ -31,13 +31,13 @@ def program(name: str) -> str:
     return found
 
 
-def plain_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     """Return our environment without variables of a batch system or an outer iotide."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
 
 
 @contextlib.contextmanager
-def running(
+def run_process(
     command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program for the duration of the block, with output to a file. Only this process is ended."""
@@ -64,5 +64,5 @@ def wait_for(condition: Callable[[], T | None], what: str, deadline_s: float) ->
     while time.monotonic() < limit_s:
         if found := condition():
             return found
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     raise UnavailableError(f"timeout after {deadline_s:g} s: {what}")

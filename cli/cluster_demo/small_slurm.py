@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ...events import UnavailableError
-from .processes import program, running, wait_for
+from .processes import program, run_process, wait_for
 
 NODES: Final = ("node1", "node2")
 _JOBS_END_S: Final = 10.0
@@ -65,7 +65,7 @@ class Slurm:
     node_folder: Path
     """A path with separate files on each node, like /tmp."""
 
-    def said(self, *command: str) -> str:
+    def output_of(self, *command: str) -> str:
         """Return the output of one of its commands."""
         name, *arguments = command
         done = subprocess.run(
@@ -109,15 +109,17 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
     in_node = f'{bind} && exec {daemon} -D -N "$0" -f {file}'
     made_environment = dict(environment) | {"SLURM_CONF": str(file)}
     with contextlib.ExitStack() as stack:
-        stack.enter_context(running(authentication, folder / "munge.out", made_environment))
+        stack.enter_context(run_process(authentication, folder / "munge.out", made_environment))
         wait_for((folder / "munge.socket").exists, "munge", deadline_s)
-        stack.enter_context(running([controller, "-D", "-f", str(file)], folder / "controller.out", made_environment))
+        stack.enter_context(
+            run_process([controller, "-D", "-f", str(file)], folder / "controller.out", made_environment)
+        )
         nodes = []
         for node in NODES:
             command = ["unshare", "-m", "sh", "-c", in_node, node]
-            nodes.append(stack.enter_context(running(command, folder / f"{node}.out", made_environment)).pid)
+            nodes.append(stack.enter_context(run_process(command, folder / f"{node}.out", made_environment)).pid)
         slurm = Slurm(made_environment, shared)
-        wait_for(lambda: slurm.said("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * 2, "Slurm", deadline_s)
+        wait_for(lambda: slurm.output_of("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * 2, "Slurm", deadline_s)
         spaces = {Path(f"/proc/{pid}/ns/mnt").readlink() for pid in nodes}
         try:
             yield slurm
@@ -128,10 +130,10 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
 
 def _cancel_all(slurm: Slurm) -> None:
     """End all jobs: the processes of a step outlive the daemons that started it."""
-    if jobs := slurm.said("squeue", "-h", "-o", "%A").split():
-        slurm.said("scancel", *jobs)
+    if jobs := slurm.output_of("squeue", "-h", "-o", "%A").split():
+        slurm.output_of("scancel", *jobs)
         with contextlib.suppress(UnavailableError):  # a node that went away never reports the end of its jobs
-            wait_for(lambda: not slurm.said("squeue", "-h").strip(), "the end of the jobs", _JOBS_END_S)
+            wait_for(lambda: not slurm.output_of("squeue", "-h").strip(), "the end of the jobs", _JOBS_END_S)
 
 
 def _kill_rest(spaces: Collection[Path], daemons: Collection[int]) -> None:

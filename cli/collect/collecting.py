@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ...events import InputError
-from ..common.ending import Ending
+from ..common.ending import SignalHandler
 from ..common.service_manager import ServiceManager
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ...collectors.sources.preload.source import PreloadSource
 
 _DRAIN_S: Final = 10.0
-_LOOK_S: Final = 0.1
+_POLL_S: Final = 0.1
 
 
 def run_collector(
     sources: list[Source],
     settings: CollectorSettings,
-    ending: Ending,
+    ending: SignalHandler,
     *,
     replayed: Sequence[Path],
     ends: PreloadSource | None,
@@ -55,7 +55,7 @@ def run_collector(
 async def collect(
     sources: list[Source],
     settings: CollectorSettings,
-    ending: Ending,
+    ending: SignalHandler,
     *,
     replayed: Sequence[Path],
     ends: PreloadSource | None,
@@ -67,11 +67,11 @@ async def collect(
 
     agent = Agent(sources, settings, waits=bool(replayed), pacer=pacer)  # a finished file can wait for the aggregator
     running = asyncio.create_task(agent.run(until_finished=bool(replayed)))
-    ending.then(running.cancel)
+    ending.on_end(running.cancel)
     manager = ServiceManager()
     manager.ready(f"connects to {settings.endpoint}")
-    feeding = asyncio.create_task(manager.feed(lambda: "" if not running.done() else "it drains"))
-    tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
+    feeding = asyncio.create_task(manager.feed_watchdog(lambda: "" if not running.done() else "it drains"))
+    tasks = [running] if ends is None else [running, asyncio.create_task(until_unused(ends, grace_s))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
@@ -115,26 +115,26 @@ class UnusedTime:
 
     def __init__(self, longest_s: float) -> None:
         self._longest_s = longest_s
-        self._looked_at_s: float | None = None
-        self._seen = 0
+        self._updated_at_s: float | None = None
+        self._last_processes = 0
         self._unused_s = 0.0
 
-    def look(self, now_s: float, processes: int, *, in_use: bool) -> float:
+    def update(self, now_s: float, processes: int, *, in_use: bool) -> float:
         """Take in the number of processes so far, and whether any is running. Return the seconds."""
-        if in_use or processes != self._seen or self._looked_at_s is None:
+        if in_use or processes != self._last_processes or self._updated_at_s is None:
             self._unused_s = 0.0
         elif processes:
-            self._unused_s += min(now_s - self._looked_at_s, self._longest_s)
-        self._looked_at_s, self._seen = now_s, processes
+            self._unused_s += min(now_s - self._updated_at_s, self._longest_s)
+        self._updated_at_s, self._last_processes = now_s, processes
         return self._unused_s
 
 
-async def unused(source: PreloadSource, grace_s: float) -> None:
+async def until_unused(source: PreloadSource, grace_s: float) -> None:
     """Return when at least one process has come and none has been running for ``grace_s``."""
-    every_s = min(_LOOK_S, grace_s / 4)
+    every_s = min(_POLL_S, grace_s / 4)
     unused_time = UnusedTime(2 * every_s)
     while True:
         processes = source.counters["processes"]
-        if unused_time.look(time.monotonic(), processes, in_use=source.in_use) >= grace_s and processes:
+        if unused_time.update(time.monotonic(), processes, in_use=source.in_use) >= grace_s and processes:
             return
         await asyncio.sleep(every_s)

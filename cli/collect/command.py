@@ -13,10 +13,10 @@ import click
 
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.key_options import key_options
-from ..common.arguments.options import given
+from ..common.arguments.options import is_given
 from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.console.logs import log_to_standard_error
-from ..common.ending import Ending
+from ..common.ending import SignalHandler
 from ..common.job_end import end_of_job, ends_at_option
 from ..common.job_names import JobName
 from .collect_ending import stop_collector
@@ -190,7 +190,7 @@ def command(
     if print_environment:
         _print_environment(gate, job, tracer, paced=pace is not None)
         return
-    if said := [name for name in tracer if given(name)]:
+    if said := [name for name in tracer if is_given(name)]:
         raise click.UsageError(f"{', '.join(said)}: options of the tracer need --print-environment")
     if not files and gate is None and ftio_listen is None:
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
@@ -198,12 +198,12 @@ def command(
         raise click.UsageError("--replay reads finished FILEs only: leave out --socket and --ftio-listen")
     if pace is not None and gate is None:
         raise click.UsageError("--pace needs the --socket: only traced programs wait")
-    if (until_unused or given("grace")) and (gate is None or not until_unused):
+    if (until_unused or is_given("grace")) and (gate is None or not until_unused):
         raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
     if replay and ends_at is not None:
         raise click.UsageError("--replay reads finished FILEs, and --ends-at is for running jobs")
     settings = CollectorSettings(
-        ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
+        ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _print_message),
         ends_job=known_job or "",
         batch=(batch := None if replay else batch_facts(os.environ)),
         voucher="" if replay else os.environ.get(VARIABLE, ""),
@@ -223,7 +223,7 @@ def command(
     log_to_standard_error(logging.WARNING)
     read_client_keys(*keys)  # before programs connect: without keys nothing could be sent
     raise_limit()
-    ending = Ending()
+    ending = SignalHandler()
     sources: list[Source] = []
     if files:
         from ...collectors.sources.registry import open_file
@@ -261,7 +261,7 @@ def _pacer(folder: Path, traced: PreloadSource, files: NodeFileMetadata, job: st
     return Pacer(place, traced.images, job)
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     click.echo(f"iotide: {text}", err=True)
 
 

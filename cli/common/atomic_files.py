@@ -13,17 +13,17 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
 from typing import IO, Final
 
-_MOST_NAME: Final = 100
+_MAX_NAME: Final = 100
 
 
-def beside(target: Path) -> Path:
+def temporary_path(target: Path) -> Path:
     """Return a temporary path beside a file, valid for a name of any length."""
-    return target.with_name(f"{prefix_for(target)}{os.getpid()}")
+    return target.with_name(f"{temporary_prefix(target)}{os.getpid()}")
 
 
-def prefix_for(target: Path) -> str:
+def temporary_prefix(target: Path) -> str:
     """Return the prefix of a file's temporary name."""
-    return f".{os.fsdecode(os.fsencode(target.name)[:_MOST_NAME])}."
+    return f".{os.fsdecode(os.fsencode(target.name)[:_MAX_NAME])}."
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def private_file(path: Path) -> Iterator[IO[bytes]]:
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.stat().st_mode):
             raise FileExistsError(errno.EEXIST, "it exists and is no regular file", str(path))
-    with NamedTemporaryFile(dir=path.absolute().parent, prefix=prefix_for(path), delete=False) as file:
+    with NamedTemporaryFile(dir=path.absolute().parent, prefix=temporary_prefix(path), delete=False) as file:
         written = Path(file.name)
         try:
             yield file
@@ -58,7 +58,7 @@ def private_folder(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path
     Raises:
         FileExistsError: the name is taken by something else.
     """
-    made = Path(mkdtemp(dir=path.absolute().parent, prefix=prefix_for(path)))
+    made = Path(mkdtemp(dir=path.absolute().parent, prefix=temporary_prefix(path)))
     try:
         yield made
         if path.is_symlink() or (path.exists() and not path.is_dir()):

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from .job_end import VARIABLE, absolute_s
+from .job_end import VARIABLE, parse_time_s
 
 if TYPE_CHECKING:
     from ...events.batch_job import BatchJob
@@ -21,7 +21,7 @@ _TEXTS: Final[dict[str, tuple[str, ...]]] = {
 """Variables of each fact; the first match is used."""
 _COUNTS: Final = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 START: Final = "SLURM_JOB_START_TIME"
-_MOST_NODES: Final = 1_000_000
+_MAX_NODES: Final = 1_000_000
 
 
 def batch_facts(environment: Mapping[str, str]) -> BatchJob | None:
@@ -37,7 +37,7 @@ def batch_facts(environment: Mapping[str, str]) -> BatchJob | None:
     if array.isdecimal() and task.isdecimal():
         facts["array_task"] = f"{array}_{task}"
     count = next((value for name in _COUNTS if (value := environment.get(name))), "")
-    if count.isdecimal() and 0 < int(count) <= _MOST_NODES:
+    if count.isdecimal() and 0 < int(count) <= _MAX_NODES:
         facts["node_count"] = int(count)
     if start_s := _moment(environment.get(START, "")):
         facts["started_at_s"] = start_s
@@ -48,5 +48,5 @@ def batch_facts(environment: Mapping[str, str]) -> BatchJob | None:
 
 def _moment(text: str) -> float:
     with contextlib.suppress(ValueError, OverflowError):
-        return max(absolute_s(text), 0.0)
+        return max(parse_time_s(text), 0.0)
     return 0.0

@@ -9,7 +9,7 @@ from typing import Final
 _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
-class Ending:
+class SignalHandler:
     """Handler of the ending signals from its creation on; before that they kill the process.
 
     Args:
@@ -24,7 +24,7 @@ class Ending:
         for number in _ENDING_SIGNALS:
             signal.signal(number, self._early)
 
-    def then(self, end: Callable[[], object]) -> None:
+    def on_end(self, end: Callable[[], object]) -> None:
         """Have the running event loop call a function when the end is requested.
 
         It is called now if the end has been requested.
@@ -32,11 +32,11 @@ class Ending:
         import asyncio  # the caller has imported it; --help must be instant
 
         for number in _ENDING_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, self._asked, end)
+            asyncio.get_running_loop().add_signal_handler(number, self._request_end, end)
         if self._is_asked:
             end()
 
-    def reload(self, reload: Callable[[], object]) -> None:
+    def on_reload(self, reload: Callable[[], object]) -> None:
         """Have the running event loop call a function on SIGHUP. It is called now if one has arrived."""
         import asyncio
 
@@ -44,7 +44,7 @@ class Ending:
         if self._is_to_reload:
             reload()
 
-    def _asked(self, end: Callable[[], object]) -> None:
+    def _request_end(self, end: Callable[[], object]) -> None:
         self._is_asked = True  # also for later stages than the one that ends now
         end()
 

@@ -14,10 +14,10 @@ VARIABLE: Final = "SLURM_JOB_END_TIME"
 # values of jobs without a limit, as squeue spells them
 _NO_END: Final = ("", "0", "none", "n/a", "unknown", "unlimited")
 _EXPECTED: Final = "expected +SECONDS from now (+3600), Unix seconds (1731000000), or a date (2024-11-07T12:00:00)"
-_MOST_S: Final = 10 * 366 * 86_400.0
+_MAX_S: Final = 10 * 366 * 86_400.0
 
 
-def parsed_end(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+def parse_end(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
     """Parse the option."""
     if value is None:
         return None
@@ -27,16 +27,16 @@ def parsed_end(ctx: click.Context, param: click.Parameter, value: str | None) ->
             from_now_s = float(value)
         except ValueError:
             from_now_s = 0.0
-        if 0 < from_now_s <= _MOST_S:
+        if 0 < from_now_s <= _MAX_S:
             return time.time() + from_now_s
         raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param)
     try:
-        return absolute_s(value)
+        return parse_time_s(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param) from None
 
 
-def absolute_s(text: str) -> float:
+def parse_time_s(text: str) -> float:
     """Return Unix seconds or a date as Unix seconds; raise ValueError for anything else."""
     moment = parsed(text)
     if not moment.absolute:
@@ -49,7 +49,7 @@ def ends_at_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "--ends-at",
         metavar="WHEN",
-        callback=parsed_end,
+        callback=parse_end,
         help="When the job is killed: +SECONDS from now, Unix seconds or a date. Each prediction then says which "
         f"checkpoint is the last one, and what is lost. Default: ${VARIABLE}.",
     )
@@ -69,7 +69,7 @@ def end_of_job(given: float | None, environment: Mapping[str, str], say: Callabl
     if text.lower() in _NO_END:
         return 0.0
     try:
-        at_s = absolute_s(text)
+        at_s = parse_time_s(text)
     except ValueError:
         say(f"{VARIABLE} is {text[:40]!r}, which is not a time: the job's end is not known")
         return 0.0

@@ -29,13 +29,13 @@ def batch_job(environment: Mapping[str, str]) -> str | None:
     name = next((name for name in BATCH_VARIABLES if environment.get(name)), None)
     if name is None:
         return None
-    return restarted(environment[name], environment) if name == "SLURM_JOB_ID" else environment[name]
+    return with_restart_count(environment[name], environment) if name == "SLURM_JOB_ID" else environment[name]
 
 
-def restarted(job: str, environment: Mapping[str, str]) -> str:
+def with_restart_count(job: str, environment: Mapping[str, str]) -> str:
     """Return the id of a job of Slurm in its present run. A requeued job has the same number in each run.
 
-    >>> restarted("7", {"SLURM_RESTART_COUNT": "2"}), restarted("7", {"SLURM_JOB_RESTART_COUNT": "0"})
+    >>> with_restart_count("7", {"SLURM_RESTART_COUNT": "2"}), with_restart_count("7", {"SLURM_JOB_RESTART_COUNT": "0"})
     ('7-restart2', '7')
     """
     count = environment.get("SLURM_JOB_RESTART_COUNT") or environment.get("SLURM_RESTART_COUNT") or ""

@@ -34,11 +34,11 @@ def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
     collects = gc.isenabled()
     os.environ.update(ours)
     gc.disable()  # modules stay alive: nothing would be collected
-    finder = None if pause is None else _Pausing(pause)
+    finder = None if pause is None else _PausingFinder(pause)
     if finder is not None:
         sys.meta_path.insert(0, finder)
     try:
-        with _standing_in("ssl", None), _standing_in(_METADATA, _metadata(ours)):
+        with _replace_module("ssl", None), _replace_module(_METADATA, _metadata(ours)):
             yield
             # pydantic searches for plugins when it builds its first model: do it here, not later
             if "pydantic.main" in sys.modules:
@@ -54,7 +54,7 @@ def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _standing_in(name: str, module: ModuleType | None) -> Iterator[None]:
+def _replace_module(name: str, module: ModuleType | None) -> Iterator[None]:
     """Make imports in the block return ``module``, or fail for None. A module that is really loaded is not replaced."""
     if name in sys.modules:
         yield
@@ -92,7 +92,7 @@ def _metadata(ours: Mapping[str, str]) -> ModuleType:
     return stand_in
 
 
-class _Pausing:
+class _PausingFinder:
     """An import finder that finds nothing and calls ``pause`` before the following finders."""
 
     def __init__(self, pause: Callable[[], None]) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-MOST_CALLS: Final = 65_536
+MAX_CALLS: Final = 65_536
 """Maximum number of distinct functions."""
-MOST_FILES: Final = 1_000_000
+MAX_FILES: Final = 1_000_000
 """Maximum number of distinct files."""
-MOST_FILE_ROWS: Final = 2**22
+MAX_FILE_ROWS: Final = 2**22
 """Maximum number of distinct pairs of a file and a path of layers to it."""
-MOST_ADVICE_ROWS: Final = 2**20
+MAX_ADVICE_ROWS: Final = 2**20
 """Maximum number of the advice's sums by thread, file and kind of call."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-_FED: Final = 3  # notifications per watchdog interval
+_PINGS_PER_INTERVAL: Final = 3  # notifications per watchdog interval
 
 
 class ServiceManager:
@@ -37,27 +37,27 @@ class ServiceManager:
 
     def ready(self, status: str = "") -> None:
         """Report that the service is ready, also after a reload."""
-        self._tell("READY=1", *([f"STATUS={status}"] if status else []))
+        self._notify("READY=1", *([f"STATUS={status}"] if status else []))
 
     def reloading(self) -> None:
         """Report that settings are being read again; ``ready`` must follow."""
-        self._tell("RELOADING=1", f"MONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
+        self._notify("RELOADING=1", f"MONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
 
     def stopping(self) -> None:
         """Report that the service is stopping."""
-        self._tell("STOPPING=1")
+        self._notify("STOPPING=1")
 
-    async def feed(self, why_not: Callable[[], str]) -> None:
+    async def feed_watchdog(self, why_not: Callable[[], str]) -> None:
         """Send watchdog notifications while ``why_not`` returns "", until cancelled.
 
         It must be a task of the supervised event loop: a blocked loop sends nothing.
         """
         while self._address and self.watchdog_s is not None:
             if not why_not():
-                self._tell("WATCHDOG=1")
-            await asyncio.sleep(self.watchdog_s / _FED)
+                self._notify("WATCHDOG=1")
+            await asyncio.sleep(self.watchdog_s / _PINGS_PER_INTERVAL)
 
-    def _tell(self, *words: str) -> None:
+    def _notify(self, *words: str) -> None:
         if not self._address:
             return
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:

@@ -27,26 +27,32 @@ def _table(settings: BaseModel, defaults: BaseModel, path: str) -> Iterator[str]
     for name, field in type(settings).model_fields.items():
         value, default = getattr(settings, name), getattr(defaults, name)
         if isinstance(value, BaseModel):
-            inner += ["", "", *_told(field.description), f"[{path}{name}]", *_table(value, default, f"{path}{name}.")]
+            inner += [
+                "",
+                "",
+                *_comment(field.description),
+                f"[{path}{name}]",
+                *_table(value, default, f"{path}{name}."),
+            ]
             continue
         yield ""
-        yield from _told(field.description)
+        yield from _comment(field.description)
         if value is None:
             yield f"# {name} is not set." if default is None else f'{name} = "none"'
         else:
-            yield f"{'# ' if value == default else ''}{name} = {_toml(value)}"
+            yield f"{'# ' if value == default else ''}{name} = {_toml_value(value)}"
     yield from inner
 
 
-def _told(description: str | None) -> list[str]:
+def _comment(description: str | None) -> list[str]:
     return [f"# {line}" for line in textwrap.wrap(description or "", _WIDTH, break_long_words=False)]
 
 
-def _toml(value: Any) -> str:
+def _toml_value(value: Any) -> str:
     """Return a value as TOML: like JSON, except for tables."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_toml(name)} = {_toml(each)}' for name, each in value.items())}}}"
+        return f"{{{', '.join(f'{_toml_value(name)} = {_toml_value(each)}' for name, each in value.items())}}}"
     if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_toml_value, value))}]"
     text = json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)
     return text.replace("\x7f", "\\u007f")  # the only character that JSON allows unescaped and TOML does not

@@ -12,19 +12,19 @@ from ...analyzers.offline.requests import Batches
 from ...analyzers.settings import DetectSettings
 from ...events.files import readable
 from ...results.traces.analysis import DetectionReport
-from ..common.console.input_problems import listed, not_carried
+from ..common.console.input_problems import problem_list, unsupported_list
 from ..traces.trace_reading import Trace, name_of
 
 
 class Detected(NamedTuple):
     """The report, and data for charts. The data are events of the members with the period, and the periods of others.
 
-    ``own`` is None if all members have the period.
+    ``member_events`` is None if all members have the period.
     """
 
     report: DetectionReport
-    own: Batches | None
-    beside: Sequence[Beside]
+    member_events: Batches | None
+    other_periods: Sequence[Beside]
 
 
 def report_of(
@@ -44,7 +44,7 @@ def report_of(
         span_ns: start and end of the whole trace, if ``trace`` is a window.
     """
     prediction, analysis, own, beside = analyse(
-        trace.batches(), settings, name_of(paths), wanted, trace.apart, trace.stamp_s
+        trace.batches(), settings, name_of(paths), wanted, trace.with_members, trace.stamp_s
     )
     first_ns, last_ns = span_ns or trace.span_ns
     moved = trace.moved()
@@ -60,8 +60,8 @@ def report_of(
         wall_clock=trace.wall_clock,
         prediction=prediction,
         analysis=analysis,
-        problems=listed(trace.problems),
+        problems=problem_list(trace.problems),
         problems_total=trace.problems.total,
-        not_carried=not_carried(trace.unsupported),
+        not_carried=unsupported_list(trace.unsupported),
     )
     return Detected(report, own, beside)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.arguments.options import given, trace_detection_options
+from ..common.arguments.options import is_given, trace_detection_options
 from ..common.arguments.time_arguments import Moment, moment_of
-from .plotting import check_picture, with_replay, write_picture
+from .plotting import add_replay, check_picture, write_picture
 
 if TYPE_CHECKING:
     from ...analyzers.settings import DetectSettings
@@ -43,9 +43,9 @@ Exit status: 0 analysed (also without a period), 1 the work failed, 2 bad usage 
 parts of the input are listed and skipped; this is not a failure.
 """
 _MOMENT_HELP: Final = "seconds from its first event, Unix seconds, or a date such as 2024-11-07T12:00:00"
-_input = partial(click.option, cls=SectionOption, section="Input")
-_more = partial(click.option, cls=SectionOption, section="Further analyses")
-_output = partial(click.option, cls=SectionOption, section="Output")
+_input_option = partial(click.option, cls=SectionOption, section="Input")
+_analysis_option = partial(click.option, cls=SectionOption, section="Further analyses")
+_output_option = partial(click.option, cls=SectionOption, section="Output")
 _TOP: Final = 10
 _UNKNOWN: Final[dict[str, str]] = {
     "rank": "the trace does not say which rank a request belongs to",
@@ -57,48 +57,56 @@ _UNKNOWN: Final[dict[str, str]] = {
 
 @click.command("detect", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@_input(
+@_input_option(
     "--format",
     "format_name",
     metavar="NAME",
     help="Format of all FILEs, such as jsonl, strace, otf2, chrome, parquet or archive; docs/sources.md lists them.",
 )
-@_input("--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}.")
-@_input("--to", "until", metavar="TIME", callback=moment_of, help="Ignore later events; same forms as --from.")
+@_input_option(
+    "--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}."
+)
+@_input_option("--to", "until", metavar="TIME", callback=moment_of, help="Ignore later events; same forms as --from.")
 @trace_detection_options
-@_more(
+@_analysis_option(
     "--autocorrelation",
     is_flag=True,
     help="Also find a period by autocorrelation; with --method reference both results are merged as by FTIO.",
 )
-@_more(
+@_analysis_option(
     "--strongest",
     type=click.IntRange(1, 1000),
     metavar="N",
     help="Reconstruct the signal from its N strongest frequencies, and report the residual.",
 )
-@_more("--wavelet", is_flag=True, help="Compute wavelet power over time and period (with --json, for charts).")
-@_more(
+@_analysis_option(
+    "--wavelet", is_flag=True, help="Compute wavelet power over time and period (with --json, for charts)."
+)
+@_analysis_option(
     "--by",
     type=click.Choice(("rank", "host", "file", "job")),
     help="Also report a result for each of the largest ranks, nodes, files or jobs.",
 )
-@_more("--top", type=click.IntRange(1, 1000), metavar="N", help=f"How many of them, by bytes.  [default: {_TOP}]")
-@_more("--replay", is_flag=True, help="Predict as if the trace were live, and compare with the actual phases.")
-@_more(
+@_analysis_option(
+    "--top", type=click.IntRange(1, 1000), metavar="N", help=f"How many of them, by bytes.  [default: {_TOP}]"
+)
+@_analysis_option(
+    "--replay", is_flag=True, help="Predict as if the trace were live, and compare with the actual phases."
+)
+@_analysis_option(
     "--every",
     "every_s",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     help="Time between the predictions of the replay.  [default: one per phase]",
 )
-@_output(
+@_output_option(
     "--plot",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Draw signal, spectrum, wavelet and replay: an interactive page (.html) or a chart (.png, .svg).",
 )
-@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[Path, ...],
     format_name: str | None,
@@ -127,14 +135,14 @@ def command(
         detection["mode"] = "both"
     from ...analyzers.offline.detection import AnalysisOptions
     from ...analyzers.settings import DetectSettings
-    from ..traces.trace_reading import read_and_tell
+    from ..traces.trace_reading import read_and_report
     from .building import report_of
 
     settings = DetectSettings(**detection)
-    trace = read_and_tell(files, format_name, settings.rule, signal_only=True)
+    trace = read_and_report(files, format_name, settings.rule, signal_only=True)
     span_ns = trace.span_ns
     trace = _window(trace, since, until)
-    if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
+    if settings.method == "reference" and is_given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
     wanted = AnalysisOptions(autocorrelation, strongest or 0, wavelet, all_modes)
     report, own, beside = report_of(files, trace, settings, wanted, span_ns)
@@ -142,7 +150,7 @@ def command(
         grouping = _grouped(trace, settings, by, top or _TOP)
         report = report.model_copy(update={"analysis": report.analysis.model_copy(update={"grouping": grouping})})
     if replay:
-        report = with_replay(report, trace.batches() if own is None else own, settings, every_s)
+        report = add_replay(report, trace.batches() if own is None else own, settings, every_s)
     if plot is not None:
         write_picture(plot, report, trace.batches(), settings, every_s, own, beside)
     _print(report, as_json, None if own is None else report.prediction.who)
@@ -165,8 +173,8 @@ def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:
     if since is None and until is None:
         return trace
     first, last = trace.span_ns
-    from_ns = first if since is None else since.on_clock(first, trace.wall_clock, "--from")
-    to_ns = last if until is None else until.on_clock(first, trace.wall_clock, "--to")
+    from_ns = first if since is None else since.to_ns(first, trace.wall_clock, "--from")
+    to_ns = last if until is None else until.to_ns(first, trace.wall_clock, "--to")
     if since is not None and until is not None and to_ns <= from_ns:
         raise click.UsageError(f"--to {until.text} is not after --from {since.text}")
     cut = trace.within(from_ns, to_ns)

@@ -37,7 +37,7 @@ def check_picture(target: Path, inputs: Sequence[Path]) -> None:
         from ...clients.detection import pictures_trace  # noqa: F401
 
 
-def with_replay(
+def add_replay(
     report: DetectionReport, batches: Batches, settings: DetectSettings, every_s: float | None
 ) -> DetectionReport:
     """Add a replay of the trace to a report.

@@ -29,11 +29,11 @@ from ...analyzers.pipeline.graph_steps import (
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
 from ...results.dfg import Graph, Occurrence, Timeline
-from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
-from ..traces.ordered_columns import MOST_HELD, OrderedColumns
+from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
+from ..traces.ordered_columns import MAX_HELD, OrderedColumns
 from ..traces.trace_reading import Stream, Trace, translator_of
 
-MOST_OCCURRENCES = 100_000
+MAX_OCCURRENCES = 100_000
 _PIECE: Final = 65_536
 _SETTINGS = DfgSettings(max_activities=4095, max_edges=30_000, max_cases=1_000_000, lateness_s=0)
 
@@ -69,13 +69,13 @@ class Selection:
     start_ns: int
     left_out: int
 
-    def narrowed(self, to: Sequence[Filter]) -> Selection:
+    def filtered(self, to: Sequence[Filter]) -> Selection:
         """Return the events that at least one of the filters selects."""
-        parts = Again(partial(self._narrowed, [Selector(each, self.start_ns) for each in to]))
+        parts = Again(partial(self._filtered, [Selector(each, self.start_ns) for each in to]))
         kept = sum(len(part.batch) for part in parts)
         return replace(self, parts=parts, events=kept, left_out=self.left_out + self.events - kept)
 
-    def _narrowed(self, selectors: Sequence[Selector]) -> Iterator[Part]:
+    def _filtered(self, selectors: Sequence[Selector]) -> Iterator[Part]:
         for part in self.parts:
             masks = [selector.of(part.batch, self.names, part.stream.info) for selector in selectors]
             chosen = [np.ones(len(part.batch), np.bool_) if mask is None else mask for mask in masks]
@@ -86,7 +86,7 @@ class Selection:
 
 def select(trace: Trace, view: GraphDefinition) -> Selection:
     """Apply the filter of a graph definition to a trace."""
-    names = JobNames(MOST_CALLS, MOST_FILES, trace.rule)
+    names = JobNames(MAX_CALLS, MAX_FILES, trace.rule)
     cases, mapper = Cases(view.case), Mapper(view.mapping)
     start_ns = trace.span_ns[0]
     selector = Selector(view.filter, start_ns)
@@ -108,13 +108,13 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
     return Selection(names, cases, mapper, Again(parts), kept, start_ns, trace.events - kept)
 
 
-def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = MOST_HELD) -> Graph:
+def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = MAX_HELD) -> Graph:
     """Compute the graph of the events, with all cases ended. More than ``most_held`` events are sorted on disk."""
     analyzer = DfgAnalyzer(
         _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})
     )
     cases: dict[int, None] = {}
-    for columns in _by_start(selection, most_held):
+    for columns in _events_by_start(selection, most_held):
         analyzer.update(**columns)
         cases.update(dict.fromkeys(np.unique(columns["case"][columns["activity"] >= 0]).tolist()))
     if selection.events:
@@ -125,14 +125,14 @@ def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: i
     return with_data(graph, activities_on_data(selection.mapper, selection.names))
 
 
-def _by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:
+def _events_by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:
     """Yield case, activity, start, duration and size of events by start. Many are sorted on disk."""
     mapper, names = selection.mapper, selection.names
     columns = (graph_columns(part.batch, part.case, mapper, names) for part in selection.parts)
-    return _in_pieces(OrderedColumns(columns, "start", most_held))
+    return _equal_pieces(OrderedColumns(columns, "start", most_held))
 
 
-def _in_pieces(parts: Iterable[Columns]) -> Iterator[GraphColumns]:
+def _equal_pieces(parts: Iterable[Columns]) -> Iterator[GraphColumns]:
     """Regroup rows into equal pieces, so that sums have the same rounding for any source."""
     held: list[Columns] = []
     rows = 0
@@ -153,7 +153,7 @@ def timeline_of(selection: Selection, activity: str) -> Timeline | None:
     """Return the events of one activity, or None if it does not exist."""
     rows: list[tuple[int, int, int, int]] = []
     count = 0
-    for part, numbers in activities_of(selection):
+    for part, numbers in numbered_activities(selection):
         if activity not in selection.mapper.names:
             continue
         mine = numbers == selection.mapper.names.index(activity)
@@ -161,20 +161,20 @@ def timeline_of(selection: Selection, activity: str) -> Timeline | None:
         columns = batch.start, batch.end, part.case[mine], sizes_of(batch)
         rows += zip(*(column.tolist() for column in columns), strict=True)
         count += len(batch)
-        if len(rows) > 2 * MOST_OCCURRENCES:
-            rows = sorted(rows)[:MOST_OCCURRENCES]
+        if len(rows) > 2 * MAX_OCCURRENCES:
+            rows = sorted(rows)[:MAX_OCCURRENCES]
     if activity not in selection.mapper.names:
         return None
     rows.sort()
     labels = {case: selection.cases.label(case, selection.names) for case in {row[2] for row in rows}}
     occurrences = [
         Occurrence(case=labels[case], start_s=start / 1e9, end_s=end / 1e9, bytes=None if size < 0 else size)
-        for start, end, case, size in rows[:MOST_OCCURRENCES]
+        for start, end, case, size in rows[:MAX_OCCURRENCES]
     ]
     return Timeline(activity=activity, occurrences=occurrences, left_out=count - len(occurrences))
 
 
-def activities_of(selection: Selection) -> Iterator[tuple[Part, npt.NDArray[np.int32]]]:
+def numbered_activities(selection: Selection) -> Iterator[tuple[Part, npt.NDArray[np.int32]]]:
     """Yield the parts with the activity number of each event."""
     for part in selection.parts:
         yield part, selection.mapper.apply(part.batch, selection.names, part.case)[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.console.input_problems import listed, not_carried
+from ..common.console.input_problems import problem_list, unsupported_list
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
@@ -46,21 +46,21 @@ and skipped; this is not a failure.
 """
 _VARIABLES: Final = ("SCRATCH", "WORK", "PROJECT", "SOFTWARE", "TMPDIR", "HOME")
 _TOP: Final = 20
-_input = partial(click.option, cls=SectionOption, section="Input")
-_graph = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
-_more = partial(click.option, cls=SectionOption, section="Comparison")
-_output = partial(click.option, cls=SectionOption, section="Output")
+_input_option = partial(click.option, cls=SectionOption, section="Input")
+_graph_option = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
+_comparison_option = partial(click.option, cls=SectionOption, section="Comparison")
+_output_option = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("dfg", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1)
-@_input(
+@_input_option(
     "--format",
     "format_name",
     metavar="NAME",
     help="Format of all FILEs, such as strace, jsonl, darshan or recorder. Default: detected from the content.",
 )
-@_graph(
+@_graph_option(
     "--map",
     "mapping",
     metavar="FORM",
@@ -69,13 +69,13 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "the path), site, site:N (variable and N levels), ext, name, path, pattern (numbers as #), "
     "role (shared or own file); or rules:FILE.",
 )
-@_graph(
+@_graph_option(
     "--case",
     "case",
     metavar="NAME",
     help="Definition of a case: stream, pid, tid, rank, host, command or file.  [default: stream]",
 )
-@_graph(
+@_graph_option(
     "--filter",
     "filters",
     metavar="TERMS",
@@ -84,7 +84,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "rank=0-3, time=10..20, failed=no, command=ls; != and !~ negate. All terms must hold. "
     "Repeatable.",
 )
-@_graph(
+@_graph_option(
     "--site",
     "sites",
     metavar="NAME=FOLDER",
@@ -92,14 +92,14 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     show_default=False,
     help=f"A site variable for --map and --filter. Taken from the environment: {', '.join(_VARIABLES)}.",
 )
-@_more(
+@_comparison_option(
     "--compare",
     nargs=2,
     metavar="GREEN RED",
     help="The two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the "
     "FILEs, with * and ? (in quotes), or a graph.",
 )
-@_more(
+@_comparison_option(
     "--baseline",
     "baselines",
     multiple=True,
@@ -107,14 +107,14 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     help="An earlier run, as a trace or as a graph; * and ? for several. Reports the distance of this "
     "run to each, and with three or more whether it is an outlier.",
 )
-@_output(
+@_output_option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Draw to a file: .dot, .svg, .png (these two need Graphviz), .html, .graphml; or .json, as printed by --json.",
 )
-@_output(
+@_output_option(
     "--color",
     "colour",
     type=click.Choice(("load", "bytes", "rate", "none")),
@@ -122,20 +122,20 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     show_default=True,
     help="Measure that darker nodes show; with --compare sides are coloured instead, unless none.",
 )
-@_output(
+@_output_option(
     "--timeline",
     "activity",
     metavar="ACTIVITY",
     help="Show the events of this activity by case and time, instead of a graph.",
 )
-@_output(
+@_output_option(
     "--log",
     "log",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Write the selected events as an event log: .h5, .parquet, or for pm4py: .csv, .xes.",
 )
-@_output(
+@_output_option(
     "--top",
     metavar="N",
     type=click.IntRange(1, 10_000),
@@ -143,7 +143,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     show_default=True,
     help="Maximum number of rows per table.",
 )
-@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[str, ...],
     format_name: str | None,
@@ -161,8 +161,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the command."""
-    from ..traces.trace_reading import name_of, read_and_tell
-    from .comparing import comparison_of, files_and_sides, graph_of_traces, outlier_of
+    from ..traces.trace_reading import name_of, read_and_report
+    from .comparing import compute_comparison, compute_outlier, files_and_sides, graph_of_traces
     from .output import check_targets, write_log
     from .saved_graphs import report_of_graphs
 
@@ -174,24 +174,24 @@ def command(
     check_targets(output, log, paths, timeline=activity is not None)
     from .building import graph_of, select, timeline_of
 
-    variables = _sites(sites)
+    variables = _site_folders(sites)
     made = report_of_graphs(
         files,
         compare,
-        lambda graph: _view_of_graph(graph, mapping, case, filters, variables, with_events=bool(activity or log)),
+        lambda graph: _definition_of(graph, mapping, case, filters, variables, with_events=bool(activity or log)),
         lambda names, view: graph_of_traces(names, view, format_name),
     )
     if made is not None:
         report, view = made
         if baselines:
-            report = report.model_copy(update={"outlier": outlier_of(report.graph, baselines, view, format_name)})
-        _show(report, output, colour, top, as_json=as_json, quiet=False)
+            report = report.model_copy(update={"outlier": compute_outlier(report.graph, baselines, view, format_name)})
+        _print_report(report, output, colour, top, as_json=as_json, quiet=False)
         return
     if not paths:
         raise click.UsageError("Missing argument 'FILE...'.")
-    view = _view(mapping, case, filters, variables)
-    declared = None if sides is None else (sides[0].declared(variables), sides[1].declared(variables))
-    trace = read_and_tell(paths, format_name)
+    view = _definition(mapping, case, filters, variables)
+    declared = None if sides is None else (sides[0].parsed_filter(variables), sides[1].parsed_filter(variables))
+    trace = read_and_report(paths, format_name)
     job = name_of(paths)
     selection = select(trace, view)
     if not selection.events:
@@ -202,7 +202,7 @@ def command(
         )
     comparison = None
     if sides is not None and declared is not None:
-        selection, graph, comparison = comparison_of(selection, view, sides, declared, job)
+        selection, graph, comparison = compute_comparison(selection, view, sides, declared, job)
     else:
         graph = graph_of(selection, view, job)
     from ...events.files import readable
@@ -215,21 +215,23 @@ def command(
         filtered_out=selection.left_out,
         graph=graph,
         comparison=comparison,
-        outlier=outlier_of(graph, baselines, view, format_name) if baselines else None,
+        outlier=compute_outlier(graph, baselines, view, format_name) if baselines else None,
         timeline=None if activity is None else timeline_of(selection, activity),
-        problems=listed(trace.problems),
+        problems=problem_list(trace.problems),
         problems_total=trace.problems.total,
-        not_carried=not_carried(trace.unsupported),
+        not_carried=unsupported_list(trace.unsupported),
     )
     if activity is not None and report.timeline is None:
         names = ", ".join(row.name for row in graph.activities[:10])
         raise click.UsageError(f"--timeline {activity}: there is no such activity; the most frequent are {names}")
     if log is not None:
         write_log(log, selection)
-    _show(report, output, colour, top, as_json=as_json, quiet=log is not None)
+    _print_report(report, output, colour, top, as_json=as_json, quiet=log is not None)
 
 
-def _show(report: GraphReport, output: Path | None, colour: Colour, top: int, *, as_json: bool, quiet: bool) -> None:
+def _print_report(
+    report: GraphReport, output: Path | None, colour: Colour, top: int, *, as_json: bool, quiet: bool
+) -> None:
     from .output import write_picture
 
     if output is not None:
@@ -242,7 +244,7 @@ def _show(report: GraphReport, output: Path | None, colour: Colour, top: int, *,
         print_graph(report, sys.stdout, top)
 
 
-def _view_of_graph(
+def _definition_of(
     graph: Graph,
     mapping: str,
     case: str | None,
@@ -259,17 +261,17 @@ def _view_of_graph(
     from click.core import ParameterSource
 
     given = click.get_current_context().get_parameter_source
-    view = _view(graph.mapping, graph.case, (), sites)
+    view = _definition(graph.mapping, graph.case, (), sites)
     if filters or with_events:
         raise click.UsageError("--filter, --timeline and --log need the events; this is a graph")
     if given("mapping") is not ParameterSource.DEFAULT or case is not None:
-        asked = _view(mapping, case, (), sites)
+        asked = _definition(mapping, case, (), sites)
         if (asked.mapping.text, case or graph.case) != (graph.mapping, graph.case):
             raise click.UsageError(f"this is a graph of {graph.mapping} by {graph.case}, which cannot be mapped again")
     return view
 
 
-def _sites(given: tuple[str, ...]) -> dict[str, str]:
+def _site_folders(given: tuple[str, ...]) -> dict[str, str]:
     """Return the folders of the site variables, those of the environment first."""
     sites = {
         name: value for name in _VARIABLES if (value := os.environ.get(name, "")).startswith("/") and value.strip("/")
@@ -282,7 +284,7 @@ def _sites(given: tuple[str, ...]) -> dict[str, str]:
     return sites
 
 
-def _view(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[str, str]) -> GraphDefinition:
+def _definition(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[str, str]) -> GraphDefinition:
     from dataclasses import replace
 
     from ...analyzers.dfg.spec.cases import parse_case

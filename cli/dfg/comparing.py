@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from .building import Selection
 
 _TERM: Final = re.compile(r"\s*[a-z]+\s*(=|!=|~|!~)")
-_MOST_BASELINES: Final = 1000
+_MAX_BASELINES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class SideText:
+class SideArgument:
     """One side of a comparison as given: a filter, or the name of a file."""
 
     text: str
@@ -34,7 +34,7 @@ class SideText:
         """Whether it is a filter."""
         return _TERM.match(self.text) is not None and not os.path.isfile(self.text)
 
-    def declared(self, sites: dict[str, str]) -> Filter:
+    def parsed_filter(self, sites: dict[str, str]) -> Filter:
         """Return the filter of this side.
 
         Raises:
@@ -51,12 +51,12 @@ class SideText:
 
 def files_and_sides(
     files: Sequence[Path], compare: tuple[str, str] | None
-) -> tuple[list[Path], tuple[SideText, SideText] | None]:
+) -> tuple[list[Path], tuple[SideArgument, SideArgument] | None]:
     """Return the files to read, and the sides. Files that are only named as sides are read, too."""
     paths = list(files)
     if compare is None:
         return paths, None
-    sides = SideText(compare[0], "--compare GREEN"), SideText(compare[1], "--compare RED")
+    sides = SideArgument(compare[0], "--compare GREEN"), SideArgument(compare[1], "--compare RED")
     for side in sides:
         path = Path(side.text)
         if not side.is_filter and os.path.isfile(path) and path not in paths:
@@ -64,8 +64,12 @@ def files_and_sides(
     return paths, sides
 
 
-def comparison_of(
-    base: Selection, view: GraphDefinition, sides: tuple[SideText, SideText], declared: tuple[Filter, Filter], job: str
+def compute_comparison(
+    base: Selection,
+    view: GraphDefinition,
+    sides: tuple[SideArgument, SideArgument],
+    declared: tuple[Filter, Filter],
+    job: str,
 ) -> tuple[Selection, Graph, Comparison]:
     """Compare two sides of a selection.
 
@@ -79,8 +83,8 @@ def comparison_of(
     from ...analyzers.dfg.compare import compare
     from .building import graph_of
 
-    both = base.narrowed(declared)
-    parts = [base.narrowed([each]) for each in declared]
+    both = base.filtered(declared)
+    parts = [base.filtered([each]) for each in declared]
     for side, part in zip(sides, parts, strict=True):
         if not part.events:
             raise click.UsageError(f"{side.option} {side.text}: no event is on this side")
@@ -101,7 +105,7 @@ def comparison_of(
     return both, graph_of(union, view, job), compare(green, red, sides[0].text, sides[1].text)
 
 
-def outlier_of(graph: Graph, patterns: Sequence[str], view: GraphDefinition, format_name: str | None) -> Outlier:
+def compute_outlier(graph: Graph, patterns: Sequence[str], view: GraphDefinition, format_name: str | None) -> Outlier:
     """Compute the distance of a run to earlier ones.
 
     Raises:
@@ -109,27 +113,27 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: GraphDefinition, for
     """
     from ...analyzers.dfg.compare import outlier
     from ..common.console.progress import step_progress
-    from .saved_graphs import check_alike, kept_graph, names_of
+    from .saved_graphs import check_comparable, load_graph, names_of
 
     names: list[str] = []
     for pattern in patterns:
         names += [name for name in names_of(pattern, "--baseline") if name not in names]
-    if len(names) > _MOST_BASELINES:
-        raise click.UsageError(f"--baseline: {len(names)} runs are too many; expected at most {_MOST_BASELINES}")
+    if len(names) > _MAX_BASELINES:
+        raise click.UsageError(f"--baseline: {len(names)} runs are too many; expected at most {_MAX_BASELINES}")
     graphs = []
     with step_progress("reading baselines") as progress:
         for number, name in enumerate(names, 1):
-            graphs.append(kept_graph(name) or graph_of_traces([name], view, format_name))
+            graphs.append(load_graph(name) or graph_of_traces([name], view, format_name))
             progress(number, len(names))
     for name, other in zip(names, graphs, strict=True):
-        check_alike(f"--baseline {name}", other, graph)
+        check_comparable(f"--baseline {name}", other, graph)
     return outlier(graph, graphs, names)
 
 
 def graph_of_traces(names: Sequence[str], view: GraphDefinition, format_name: str | None) -> Graph:
     """Return the graph of several traces together."""
-    from ..traces.trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import name_of, read_and_report
     from .building import graph_of, select
 
     paths = [Path(name) for name in names]
-    return graph_of(select(read_and_tell(paths, format_name), view), view, name_of(paths))
+    return graph_of(select(read_and_report(paths, format_name), view), view, name_of(paths))

@@ -11,13 +11,13 @@ from ...analyzers.dfg.sizes import sizes_of
 from ...clients.eventlog.log import EventLog, LogCase
 from ...events import concatenate
 from ..common.job_names import safe_name, unique_name
-from .building import Part, Selection, activities_of
+from .building import Part, Selection, numbered_activities
 
 
 def log_of(selection: Selection) -> EventLog:
     """Return the events of each case, in order of time. Cases ordered by their first event."""
     gathered: dict[int, list[tuple[Part, npt.NDArray[np.intp], npt.NDArray[np.int32]]]] = {}
-    for part, activity in activities_of(selection):
+    for part, activity in numbered_activities(selection):
         order = np.argsort(part.case, kind="stable")
         found, begins = np.unique(part.case[order], return_index=True)
         for case, rows in zip(found.tolist(), np.split(order, begins[1:]), strict=True):

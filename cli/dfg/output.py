@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from ..common.arguments.targets import check_target
-from ..common.atomic_files import beside
+from ..common.atomic_files import temporary_path
 
 if TYPE_CHECKING:
     from ...results.dfg import GraphReport
@@ -87,7 +87,7 @@ def write_log(target: Path, selection: Selection) -> None:
 
 
 def _atomically(target: Path, write: Callable[[Path], object]) -> None:
-    partial = beside(target)
+    partial = temporary_path(target)
     try:
         write(partial)
         partial.replace(target)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Graph, GraphReport
 
-_LARGEST_JSON: Final = 1 << 28
+_MAX_JSON_BYTES: Final = 1 << 28
 _UNIX_FROM_S: Final = 1e8
 
 
-def kept_graph(name: str) -> Graph | None:
+def load_graph(name: str) -> Graph | None:
     """Return the graph of a running job, by its address, or of a JSON file. Return None for anything else.
 
     Raises:
@@ -46,7 +46,7 @@ def names_of(pattern: str, option: str) -> list[str]:
     return found
 
 
-def check_alike(name: str, other: Graph, graph: Graph) -> None:
+def check_comparable(name: str, other: Graph, graph: Graph) -> None:
     """Check that two graphs can be compared.
 
     Raises:
@@ -79,7 +79,7 @@ def report_of_graphs(
     from ...results.dfg import GraphReport
 
     names = list(dict.fromkeys([*files, *(compare or ())]))
-    graphs = {name: graph for name in names if (graph := kept_graph(name)) is not None}
+    graphs = {name: graph for name in names if (graph := load_graph(name)) is not None}
     if not graphs:
         return None
     view = view_of(next(iter(graphs.values())))
@@ -99,7 +99,7 @@ def report_of_graphs(
         for side, option in zip(compare, ("--compare GREEN", "--compare RED"), strict=True):
             found = graphs.get(side) or trace_graph(names_of(side, option), view)
             if sides:
-                check_alike(f"{option} {side}", found, sides[0])
+                check_comparable(f"{option} {side}", found, sides[0])
             sides.append(found)
         graph = union_of(sides[0], sides[1], f"{compare[0]} and {compare[1]}")
         comparison = set_against(sides[0], sides[1], *compare)
@@ -124,7 +124,7 @@ def _graph_of_json(path: Path) -> Graph | None:
 
     try:
         with open_regular(path) as file:
-            if len(text := file.read(_LARGEST_JSON + 1)) > _LARGEST_JSON:
+            if len(text := file.read(_MAX_JSON_BYTES + 1)) > _MAX_JSON_BYTES:
                 return None
     except OSError:
         return None

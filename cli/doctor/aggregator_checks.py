@@ -17,8 +17,8 @@ from ...results.jobs.ledger import JobLedger
 from ...results.status import AggregatorStatus, ClusterStatus
 from .checks import Finding
 
-_MOST_JOBS: Final = 1000
-_MOST_TOLD: Final = 10
+_MAX_JOBS: Final = 1000
+_MAX_TOLD: Final = 10
 _HOPS: Final = {
     "collector": "collector to aggregator",
     "analyzers": "aggregator to analyzers",
@@ -30,7 +30,7 @@ _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: ple
 def aggregator_findings(address: str) -> list[Finding]:
     """Check the ledgers of an aggregator's latest jobs, at most a thousand. Its address is ``http://HOST:PORT``."""
     try:
-        jobs = fetch_for_all_jobs(address, "jobs", JobList, latest=str(_MOST_JOBS)).jobs
+        jobs = fetch_for_all_jobs(address, "jobs", JobList, latest=str(_MAX_JOBS)).jobs
     except InputError as error:
         return [Finding("aggregator", False, True, str(error), "start iotide serve, or name its address and a token")]
     found = [Finding("aggregator", True, True, f"{len(jobs)} jobs at {address}"), *status_findings(address)]
@@ -43,7 +43,7 @@ def aggregator_findings(address: str) -> list[Finding]:
             continue
         checked += 1
         wrong += problems_of(ledger)
-    told = [*wrong[:_MOST_TOLD], *([f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else [])]
+    told = [*wrong[:_MAX_TOLD], *([f"and {len(wrong) - _MAX_TOLD} more"] if len(wrong) > _MAX_TOLD else [])]
     if wrong:
         return [*found, Finding("ledgers", False, True, "; ".join(told), _REMEDY)]
     return [*found, Finding("ledgers", True, True, f"the accounts of {checked} jobs add up")]
@@ -60,15 +60,17 @@ def status_findings(address: str) -> list[Finding]:
     except InputError as error:  # an earlier version, or a token that sees its own jobs only
         return [Finding("status", False, False, str(error), "a token with the permission operate")]
     if isinstance(status, AggregatorStatus):
-        return _of_one(status, "")
+        return _findings_of(status, "")
     found = [
         Finding(f"partition {number}", False, True, problem, "see its member in /api/v1/cluster")
         for number, problem in status.missing.items()
     ]
-    return found + [each for number, one in status.partitions.items() for each in _of_one(one, f"partition {number} ")]
+    return found + [
+        each for number, one in status.partitions.items() for each in _findings_of(one, f"partition {number} ")
+    ]
 
 
-def _of_one(status: AggregatorStatus, prefix: str) -> list[Finding]:
+def _findings_of(status: AggregatorStatus, prefix: str) -> list[Finding]:
     said = (
         f"version {status.iotide}, up {status.uptime_s:,.0f} s, {status.streams:,} streams, "
         f"{status.collectors:,} collectors"

@@ -43,7 +43,7 @@ _UP_S: Final = 60.0
 _SEEN_S: Final = 45.0
 _PERIOD_S: Final = 20.0
 _END_S: Final = 60.0
-_LOOK_S: Final = 0.1
+_POLL_S: Final = 0.1
 _NOT_TRIED: Final = "not tried, as what comes before it does not work"
 _CLOCK_OFF_S: Final = 1.0
 """Clock offset that is reported, s: NTP keeps clocks of a cluster within milliseconds."""
@@ -136,9 +136,9 @@ class _Probe:
         self._collector = self._stack.enter_context(_running(command, stderr=said))
         collector = self._collector
         if not _wait(lambda: gate.exists() or collector.poll() is not None, _UP_S):
-            raise RuntimeError(f"its socket was not there after {_UP_S:g} s: {self._said()}")
+            raise RuntimeError(f"its socket was not there after {_UP_S:g} s: {self._printed()}")
         if collector.poll() is not None:
-            raise RuntimeError(f"it ended at once: {self._said()}")
+            raise RuntimeError(f"it ended at once: {self._printed()}")
         return f"listens, ships to {self._ingest}"
 
     def tracing(self) -> str:
@@ -147,7 +147,9 @@ class _Probe:
         self._stack.enter_context(_running(command, env=environment))
         begun_s = time.monotonic()
         if (detail := _wait(self._detail, _SEEN_S)) is None:
-            raise self._because(f"the job of a traced program is not at {self._http}: {self._missing}; {self._said()}")
+            raise self._because(
+                f"the job of a traced program is not at {self._http}: {self._missing}; {self._printed()}"
+            )
         return f"job {self._job} seen after {time.monotonic() - begun_s:.1f} s, on {', '.join(detail.hosts)}"
 
     def prediction(self) -> str:
@@ -180,7 +182,7 @@ class _Probe:
             raise self._because(f"of {wanted:,} bytes not all arrived")
         collector.terminate()
         if status := collector.wait(_END_S):
-            raise self._because(f"the collector ended with status {status}: {self._said()}")
+            raise self._because(f"the collector ended with status {status}: {self._printed()}")
         detail = self._detail()
         if detail is None:
             raise self._because("the job is gone")
@@ -218,7 +220,7 @@ class _Probe:
                 return BrokenError(f"{problem}; the aggregator reports ({each.name}): {each.detail}", each.remedy)
         return RuntimeError(problem)
 
-    def _said(self) -> str:
+    def _printed(self) -> str:
         text = (self._folder / "said").read_text(errors="replace").strip()
         return " ".join(text.split())[:300] or "the collector says nothing"
 
@@ -250,7 +252,7 @@ def _wait(condition: Callable[[], T | None], deadline_s: float) -> T | None:
     while time.monotonic() < limit_s:
         if found := condition():
             return found
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from ..common.arguments.options import given
+from ..common.arguments.options import is_given
 
 _HELP = """Check the installation and report how to fix problems.
 
@@ -57,7 +57,7 @@ def command(
     aggregator: str | None, journal: Path | None, cluster: bool, connect: str, prometheus: str | None, as_json: bool
 ) -> None:
     """Run the checks and print the results."""
-    if not cluster and (prometheus is not None or given("connect")):
+    if not cluster and (prometheus is not None or is_given("connect")):
         raise click.UsageError("--connect and --prometheus go with --cluster")
     if cluster:
         from .cluster_checks import cluster_findings

@@ -20,7 +20,7 @@ from ...collectors.tracer.tracer_libraries import ALL_LAYERS, problem_of
 from ...events import EventBatch, Layer
 
 PROBE_BYTES: Final = 12_345
-_PATIENCE_S: Final = 5.0
+_EVENTS_TIMEOUT_S: Final = 5.0
 _LIMIT_S: Final = 60.0
 _POSIX: Final = "import sys; f = open(sys.argv[1], 'wb', buffering=0); f.write(bytes(int(sys.argv[2]))); f.close()"
 _HDF5: Final = "import sys, h5py; h5py.File(sys.argv[1], 'w').create_dataset('probe', data=[1, 2, 3])"
@@ -146,7 +146,7 @@ def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool
 
 
 def _batches(source: PreloadSource) -> Iterator[EventBatch]:
-    limit = time.monotonic() + _PATIENCE_S
+    limit = time.monotonic() + _EVENTS_TIMEOUT_S
     while time.monotonic() < limit:
         yield from [item.batch for item in source.poll() if isinstance(item, Chunk)]
         time.sleep(0.01)

@@ -15,10 +15,10 @@ from typing import Final
 from ..slurm.settings import slurm_settings
 from .checks import BrokenError
 
-_ASKED_S: Final = 30.0
+_TIMEOUT_S: Final = 30.0
 _CONTROLLER: Final = "run this on a node of Slurm, where SLURM_CONF or /etc/slurm/slurm.conf names a running slurmctld"
 _NAMES: Final = ("Prolog", "TaskProlog", "Epilog")
-_LARGEST: Final = 1 << 16
+_MAX_BYTES: Final = 1 << 16
 _RECENT_S: Final = 86_400.0
 """Maximum age of a failure in the node's log that is reported, s."""
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -37,10 +37,10 @@ def slurm_scripts(ingest: str) -> str:
     """
     try:
         told = subprocess.run(
-            ["scontrol", "show", "config"], capture_output=True, text=True, timeout=_ASKED_S, check=False
+            ["scontrol", "show", "config"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise BrokenError(f"slurmctld does not answer within {_ASKED_S:g} s", _CONTROLLER) from None
+        raise BrokenError(f"slurmctld does not answer within {_TIMEOUT_S:g} s", _CONTROLLER) from None
     if told.returncode:
         said = told.stderr.strip().splitlines()
         raise BrokenError(said[-1][:200] if said else "scontrol does not answer", _CONTROLLER)
@@ -68,7 +68,7 @@ def _script(name: str, path: str) -> str:
     if not os.access(path, os.X_OK):
         raise RuntimeError(f"{name}: {path} cannot be run on this node, or is not there")
     with Path(path).open(errors="replace") as file:
-        text = file.read(_LARGEST)
+        text = file.read(_MAX_BYTES)
     for program in _assigned("iotide", text):
         if not os.access(program, os.X_OK):
             raise RuntimeError(f"{name}: {path} calls {program}, which is not on this node")
@@ -120,8 +120,8 @@ def _check_log(log: Path) -> None:
     try:
         recent = time.time() - log.stat().st_mtime < _RECENT_S
         with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _LARGEST))
-            lines = file.read(_LARGEST).decode(errors="replace").splitlines()
+            file.seek(max(0, log.stat().st_size - _MAX_BYTES))
+            lines = file.read(_MAX_BYTES).decode(errors="replace").splitlines()
     except OSError:
         return
     if recent and lines:

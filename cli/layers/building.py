@@ -16,14 +16,14 @@ from ...analyzers.settings import DetectSettings
 from ...events import EventBatch, StreamInfo, concatenate
 from ...events.files import readable
 from ...results.layers import LayersReport
-from ..common.console.input_problems import listed
-from ..common.one_job_bounds import MOST_FILE_ROWS, MOST_FILES
-from ..traces.analysing import context_of, take_in
+from ..common.console.input_problems import problem_list
+from ..common.one_job_bounds import MAX_FILE_ROWS, MAX_FILES
+from ..traces.analysing import add_events, context_of
 from ..traces.trace_reading import Trace
 
 _SETTINGS = LayersSettings(
-    max_file_rows=MOST_FILE_ROWS,
-    max_files=MOST_FILES,
+    max_file_rows=MAX_FILE_ROWS,
+    max_files=MAX_FILES,
     max_nodes=2**14,
     max_process_nodes=2**20,
     max_marks=2**14,
@@ -56,7 +56,7 @@ def report_of(
         return picked
 
     by_time = lacks_depth(chunk for _, chunk in trace.chunks)
-    take_in(
+    add_events(
         layers,
         trace,
         names,
@@ -70,6 +70,6 @@ def report_of(
         wall_clock=trace.wall_clock,
         filtered_out=trace.events - kept,
         layers=layers.report(cut, "time" if by_time else None),
-        problems=listed(trace.problems),
+        problems=problem_list(trace.problems),
         problems_total=trace.problems.total,
     )

@@ -36,16 +36,16 @@ Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Un
 and skipped; this is not a failure.
 """
 _TOP: Final = 20
-_input = partial(click.option, cls=SectionOption, section="Input")
-_output = partial(click.option, cls=SectionOption, section="Output")
+_input_option = partial(click.option, cls=SectionOption, section="Input")
+_output_option = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("layers", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_input(
+@_input_option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )
-@_input(
+@_input_option(
     "--filter",
     "filters",
     metavar="TERMS",
@@ -54,15 +54,17 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "time=10..20; != and !~ negate. All terms must hold. Repeatable. Events that are left out no "
     "longer enclose others.",
 )
-@_input(
+@_input_option(
     "--data",
     "data_paths",
     metavar="PREFIX",
     multiple=True,
     help="Path prefix of the program's data, also below system folders (/usr, /opt, /var/lib ...). Repeatable.",
 )
-@_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (.html) or .json.")
-@_output(
+@_output_option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (.html) or .json."
+)
+@_output_option(
     "--top",
     metavar="N",
     type=click.IntRange(1, 10_000),
@@ -70,7 +72,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     show_default=True,
     help="Maximum number of rows per table.",
 )
-@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[str, ...],
     format_name: str | None,
@@ -103,12 +105,12 @@ def _of_traces(
 ) -> LayersReport:
     from ...analyzers.dfg.spec.filters import Filter
     from ...analyzers.layers.report.report import Cut
-    from ..traces.trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import name_of, read_and_report
     from .building import report_of
 
     chosen = Filter.parse(" ".join(filters))
     paths = [Path(name) for name in files]
-    trace = read_and_tell(paths, format_name)
+    trace = read_and_report(paths, format_name)
     cut = Cut(handles=max(200, top), files=max(200, top))
     report = report_of(trace, paths, chosen, name_of(paths), cut, data_paths)
     if not report.layers.events:

@@ -117,11 +117,11 @@ def check(file: Path, as_json: bool) -> None:
 
     Exit status: 0 valid, 2 invalid; with file, line and expected content.
     """
-    from .reports import classes_of, notes_on
+    from .reports import count_classes, likely_omissions
 
     described = _read(file)
-    notes = notes_on(described)
-    classes = classes_of([described])
+    notes = likely_omissions(described)
+    classes = count_classes([described])
     if as_json:
         document = {
             "library": described.library, "layer": described.layer, "functions": len(described.symbols()),

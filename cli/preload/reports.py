@@ -18,7 +18,7 @@ def own_files() -> list[SignatureFile]:
     return [read(path) for path in [*(PRELOAD / "signatures" / f"{name}.sig" for name in CORE), *layer_files()]]
 
 
-def classes_of(files: Iterable[SignatureFile]) -> dict[str, int]:
+def count_classes(files: Iterable[SignatureFile]) -> dict[str, int]:
     """Count functions by class, in the order of the classes; empty classes are omitted."""
     counted = Counter(statement.group for file in files for statement in file.statements for _ in statement.symbols)
     return {name: counted[name] for name in CLASSES if counted[name]}
@@ -31,7 +31,7 @@ def libraries() -> list[dict[str, Any]]:
             "file": name,
             "layer": file.layer,
             "functions": len(file.symbols()),
-            "classes": classes_of([file]),
+            "classes": count_classes([file]),
             "built": (PRELOAD / name).is_file(),
         }
         for file in own_files()
@@ -50,22 +50,26 @@ def coverage_by_layer() -> list[dict[str, Any]]:
     ]
 
 
-def notes_on(file: SignatureFile) -> list[tuple[int, str]]:
+def likely_omissions(file: SignatureFile) -> list[tuple[int, str]]:
     """Return line and text of likely omissions in a file. They do not prevent a build."""
     found: list[tuple[int, str]] = []
     for statement in file.statements:
         if statement.custom:
             continue
         name = statement.symbols[0]
-        if statement.kind in ("READ", "WRITE") and statement.result_role != "bytes" and not _given(statement, "bytes"):
+        if (
+            statement.kind in ("READ", "WRITE")
+            and statement.result_role != "bytes"
+            and not _has_expression(statement, "bytes")
+        ):
             found.append((statement.line, f"{name} moves data, but nothing says how many bytes"))
         makes = statement.result_role in ("fd", "stream", "handle") or statement.having("new_handle")
-        if statement.kind in ("CREATE", "DUPLICATE") and not makes and not _given(statement, "handle"):
+        if statement.kind in ("CREATE", "DUPLICATE") and not makes and not _has_expression(statement, "handle"):
             found.append((statement.line, f"{name} makes a handle, but no result or parameter is one"))
         if statement.kind == "DESTROY" and not statement.having("fd", "stream", "handle"):
             found.append((statement.line, f"{name} ends a handle, but no parameter is one"))
     return found
 
 
-def _given(statement: Statement, name: str) -> bool:
+def _has_expression(statement: Statement, name: str) -> bool:
     return name in statement.expressions

@@ -14,7 +14,7 @@ from ...collectors.sources.registry import open_file, read_all
 from ...events import Definitions, EventBatch, Layer, StreamInfo
 from ...results.interaction import Ranking
 from ..common.console.progress import reading_progress
-from .filtering import Threads, threads_of_leaders, write_whole
+from .filtering import Threads, threads_of_leaders, write_atomically
 
 Mask = npt.NDArray[np.bool_]
 
@@ -29,12 +29,12 @@ def write_archive(target: Path, source: Path, format_name: str | None, ranking: 
         InputError: the trace cannot be read.
         click.ClickException: the archive cannot be written.
     """
-    kept = _Kept(ranking)
-    write_whole(target, kept.archive(source, format_name))
+    kept = _LeaderEvents(ranking)
+    write_atomically(target, kept.archive(source, format_name))
     return kept.calls, kept.whole
 
 
-class _Kept:
+class _LeaderEvents:
     def __init__(self, ranking: Ranking) -> None:
         self.calls = self.whole = 0
         self._job = ranking.job

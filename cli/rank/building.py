@@ -15,13 +15,13 @@ from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
 from ...events.files import readable
 from ...results.interaction import RankReport
-from ..common.console.input_problems import listed, tell
+from ..common.console.input_problems import print_problems, problem_list
 from ..common.console.progress import reading_progress
 from ..traces.analysing import context_of
-from ..traces.trace_reading import miss, name_of
+from ..traces.trace_reading import name_of, report_empty
 
 
-def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
+def rank_traces(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
     """Read traces to their ends and rank their interacting members.
 
     Args:
@@ -53,21 +53,21 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
                                 interactions.number(item.stream, info)
                                 streams[item.stream] = _Stream(info, StreamNames(names, info.command))
                         elif isinstance(item, Chunk):
-                            taken = streams[item.stream].taken(item)
+                            taken = streams[item.stream].translate(item)
                             if len(taken.batch):
                                 interactions.update(taken)
                     progress(path, source.counters["bytes_read"])
             finally:
                 source.close()
             if len(paths) > 1:
-                miss(source, path)
+                report_empty(source, path)
             unsupported.merge(source.unsupported)
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]
     # streams of archives are not ordered by time; of several programs of a process, the last one names it
     for name, stream in sorted(streams.items(), key=lambda each: each[1].first_ns):
         interactions.introduce(name, stream.info)
-    tell(problems, unsupported)
+    print_problems(problems, unsupported)
     ranking = interactions.frozen()()
     if names.overflowed:
         note = f"{names.overflowed:,} calls and files beyond the bound count as unknown"
@@ -77,7 +77,7 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
         source=", ".join(sorted(sources)),
         wall_clock=all(stream.info.clock_offset_ns is not None for stream in streams.values()),
         ranking=ranking,
-        problems=listed(problems),
+        problems=problem_list(problems),
         problems_total=problems.total,
     )
 
@@ -90,7 +90,7 @@ class _Stream:
         self._translation = translation
         self.first_ns = -NEVER
 
-    def taken(self, chunk: Chunk) -> Taken:
+    def translate(self, chunk: Chunk) -> Taken:
         """Return events in the numbers of the whole trace."""
         self._translation.define(chunk.definitions)
         batch = self._translation.translate(chunk.batch)

@@ -42,34 +42,34 @@ Examples:
 Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
 and skipped; this is not a failure.
 """
-_input = partial(click.option, cls=SectionOption, section="Input")
-_graph = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
-_output = partial(click.option, cls=SectionOption, section="Output")
+_input_option = partial(click.option, cls=SectionOption, section="Input")
+_graph_option = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
+_output_option = partial(click.option, cls=SectionOption, section="Output")
 _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 
 
 @click.command("rank", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_input(
+@_input_option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )
-@_graph(
+@_graph_option(
     "--by", type=click.Choice(("thread", "process", "rank", "host", "job")), default="process", help="Kind of vertex."
 )
-@_graph(
+@_graph_option(
     "--start",
     type=click.Choice(("equal", "cpu", "io")),
     default="equal",
     help="Initial weight of vertices: equal, CPU time (cpu), or bytes moved (io).",
 )
-@_graph(
+@_graph_option(
     "--background",
     metavar="NAMES",
     show_default=False,
     help="Processes that are pruned, as NAME,NAME with * and ?; by default kernel threads, such as "
     "kworker/*, and launchers of ranks, such as mpirun. An empty value prunes none by name.",
 )
-@_graph(
+@_graph_option(
     "--min-share",
     metavar="SHARE",
     show_default=True,
@@ -78,13 +78,13 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     help="In components of more than eight processes, prune the least active ones that together have "
     "at most this share of its interactions.",
 )
-@_graph(
+@_graph_option(
     "--forks",
     is_flag=True,
     show_default=False,
     help="Count a fork as an interaction; by default it is shown but connects no components.",
 )
-@_output(
+@_output_option(
     "--top",
     metavar="N",
     type=click.IntRange(1, 1000),
@@ -92,26 +92,26 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     show_default=True,
     help="Number of top-ranked vertices per component to print, draw and keep.",
 )
-@_output(
+@_output_option(
     "--filter-out",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Write the lines of the trace that involve a leader, unchanged, for text formats; or an "
     "archive of the leaders' calls, for any format, if FILE ends in .iotide.",
 )
-@_output(
+@_output_option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Draw the graph: .html; .svg, .png, .dot (by Graphviz); or write .json.",
 )
-@_output(
+@_output_option(
     "--culprits",
     is_flag=True,
     help="For a running job: list the jobs that moved most on its file systems during its I/O, instead of its graph.",
 )
-@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[str, ...],
     format_name: str | None,
@@ -139,7 +139,7 @@ def command(
             raise click.UsageError(
                 "--culprits asks an aggregator: give one http://HOST:PORT/jobs/JOB, with or without --json"
             )
-        _tell_culprits(live[0], as_json=as_json)
+        _print_culprits(live[0], as_json=as_json)
         return
     if live:
         given = click.get_current_context().get_parameter_source
@@ -166,7 +166,7 @@ def command(
         print_ranking(report, sys.stdout)
 
 
-def _tell_culprits(address: str, *, as_json: bool) -> None:
+def _print_culprits(address: str, *, as_json: bool) -> None:
     from ...clients.job_fetch import fetch
     from ...clients.rank.interference_text import print_interference
     from ...results.interaction import Culprits
@@ -201,12 +201,12 @@ def _of_traces(
     paths: list[Path], format_name: str | None, settings: InteractionSettings, filter_out: Path | None
 ) -> RankReport:
     from .archiving import write_archive
-    from .building import ranked
+    from .building import rank_traces
     from .filtering import ARCHIVE, check_filter, write_filtered
 
     if filter_out is not None:
         check_filter(paths, format_name, filter_out)
-    report = ranked(paths, format_name, settings)
+    report = rank_traces(paths, format_name, settings)
     if not report.ranking.events:
         from ...events import InputError
 
@@ -246,7 +246,7 @@ def _write(target: Path, report: RankReport, top: int) -> None:
         from ...clients.rank.pictures import draw
 
         content = draw(report, form[1:], top)
-    from .filtering import write_whole
+    from .filtering import write_atomically
 
-    write_whole(target, iter([content]))
+    write_atomically(target, iter([content]))
     click.echo(f"iotide: {'result' if form == '.json' else 'picture'}: {target}", err=True)

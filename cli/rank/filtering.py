@@ -19,7 +19,7 @@ from ...collectors.source import Origin
 from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
 from ...results.interaction import Ranking
-from ..common.atomic_files import beside
+from ..common.atomic_files import temporary_path
 
 ARCHIVE: Final = ".iotide"
 _CHUNK: Final = 1 << 20
@@ -35,7 +35,7 @@ Mask = npt.NDArray[np.bool_]
 Threads = dict[str, npt.NDArray[np.int64]]
 
 
-class _Who(msgspec.Struct):
+class _ProcessId(msgspec.Struct):
     pid: int = 0
     tid: int = 0
 
@@ -70,23 +70,23 @@ def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, i
     counts = [0, 0]
 
     def lines() -> Iterator[bytes]:
-        for block, keep in _masked(source, threads_of_leaders(ranking)):
+        for block, keep in _filtered_pieces(source, threads_of_leaders(ranking)):
             counts[0] += int(keep.sum())
             counts[1] += len(keep)
             rows = block.data.splitlines(keepends=True) if b"\r" not in block.data else _lines(block.data)
             yield b"".join([rows[at] for at in np.flatnonzero(keep).tolist()])
 
-    write_whole(target, lines())
+    write_atomically(target, lines())
     return counts[0], counts[1]
 
 
-def write_whole(target: Path, pieces: Iterator[bytes]) -> None:
+def write_atomically(target: Path, pieces: Iterator[bytes]) -> None:
     """Write a file that appears when it is complete.
 
     Raises:
         click.ClickException: it cannot be written.
     """
-    partial = beside(target)
+    partial = temporary_path(target)
     try:
         with partial.open("wb") as file:
             for piece in pieces:
@@ -118,7 +118,7 @@ def _format(path: Path) -> str:
         return sniff(file.read(_HEAD_BYTES), str(path))
 
 
-def _masked(path: Path, threads: Threads) -> Iterator[tuple[Block, Mask]]:
+def _filtered_pieces(path: Path, threads: Threads) -> Iterator[tuple[Block, Mask]]:
     select = _selector(path, threads)
     buffer = LineBuffer(_MAX_LINE_BYTES, as_is=True)
     with path.open("rb") as file:
@@ -141,13 +141,13 @@ def _selector(path: Path, threads: Threads) -> Callable[[Block], Mask]:
             raise TypeError(f"{found} is no kernel trace")
         return lambda block: made.select(block, lambda host: threads.get(host, everywhere[:0]))
     if found in _JSON:
-        decoder = msgspec.json.Decoder(_Who)
-        return lambda block: np.isin([_who(decoder, line) for line in block.data.split(b"\n")[:-1]], everywhere)
+        decoder = msgspec.json.Decoder(_ProcessId)
+        return lambda block: np.isin([_process_of(decoder, line) for line in block.data.split(b"\n")[:-1]], everywhere)
     chosen = set(everywhere.tolist())
-    return lambda block: np.array([_is_of(chosen, line) for line in block.data.split(b"\n")[:-1]], np.bool_)
+    return lambda block: np.array([_is_chosen(chosen, line) for line in block.data.split(b"\n")[:-1]], np.bool_)
 
 
-def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
+def _process_of(decoder: msgspec.json.Decoder[_ProcessId], line: bytes) -> int:
     try:
         who = decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -155,7 +155,7 @@ def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
     return who.tid or who.pid
 
 
-def _is_of(chosen: set[int], line: bytes) -> bool:
+def _is_chosen(chosen: set[int], line: bytes) -> bool:
     """Return whether an strace line belongs to a chosen process or is a fork. A fork names its child."""
     found = _PID.match(line)
     return found is not None and (int(found[1]) in chosen or _FORK.search(line, found.end()) is not None)

@@ -85,18 +85,18 @@ def command(
     from ...collectors.replay_source import Replayer
     from ...collectors.settings import CollectorSettings
     from ...events.files import readable
-    from ..common.console.input_problems import listed, not_carried, tell
-    from .reading import recorded
+    from ..common.console.input_problems import print_problems, problem_list, unsupported_list
+    from .reading import open_recording
     from .sending import send
 
-    with recorded(files, job=job, format_name=format_name) as recording:
-        tell(recording.problems, recording.unsupported)
+    with open_recording(files, job=job, format_name=format_name) as recording:
+        print_problems(recording.problems, recording.unsupported)
         span_ns = recording.last_ns - recording.first_ns
         shift_ns = 0
         if shift_to_now:
             ends_ns = time.time_ns() + (0 if math.isinf(speed) else int(span_ns / speed))
             shift_ns = ends_ns - recording.last_ns
-        replayer = Replayer(recording.streams, speed, recording.renamed(job, unix=shift_to_now), shift_ns)
+        replayer = Replayer(recording.streams, speed, recording.job_renaming(job, unix=shift_to_now), shift_ns)
         begin = time.monotonic()
         settings = CollectorSettings(endpoint=endpoint, key=keys[0], server_key=keys[1])
         sent = asyncio.run(send(replayer, settings, recording.calls, patience_s))
@@ -108,9 +108,9 @@ def command(
             took_s=time.monotonic() - begin,
             speed=None if math.isinf(speed) else speed,
             shift_s=shift_ns / 1e9,
-            problems=listed(recording.problems),
+            problems=problem_list(recording.problems),
             problems_total=recording.problems.total,
-            not_carried=not_carried(recording.unsupported),
+            not_carried=unsupported_list(recording.unsupported),
         )
     if as_json:
         click.echo(report.model_dump_json(indent=2))

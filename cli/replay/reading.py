@@ -27,7 +27,7 @@ from ..archive.writing import write_items
 from ..common.console.progress import reading_progress
 from ..common.job_names import default_job
 from ..traces.clock_check import check_clocks
-from ..traces.trace_reading import miss
+from ..traces.trace_reading import report_empty
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Recording:
         """End of the last call."""
         return max((stream.last_ns for stream in self.streams), default=0)
 
-    def renamed(self, job: str | None, *, unix: bool) -> Callable[[StreamInfo], StreamInfo]:
+    def job_renaming(self, job: str | None, *, unix: bool) -> Callable[[StreamInfo], StreamInfo]:
         """Return a function that sets the job id of streams. It also sets whether their times are Unix time."""
 
         def change(info: StreamInfo) -> StreamInfo:
@@ -69,7 +69,7 @@ class Recording:
 
 
 @contextlib.contextmanager
-def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None) -> Iterator[Recording]:
+def open_recording(files: Sequence[Path], *, job: str | None, format_name: str | None) -> Iterator[Recording]:
     """Open traces for a replay. Those that are not archives are written to a private temporary one.
 
     Raises:
@@ -83,7 +83,7 @@ def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None)
         readers = [ArchiveReader(stack.enter_context(open_regular(path)), str(path)) for path in archives]
         if others:
             kept = stack.enter_context(tempfile.TemporaryFile())
-            _keep(others, origin.job, kept, recording, progress)
+            _convert_to_archive(others, origin.job, kept, recording, progress)
             readers.append(ArchiveReader(cast(BinaryIO, kept), str(others[0][0])))
         recording.streams = recorded_streams(readers)
         for reader in readers:
@@ -95,7 +95,7 @@ def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None)
         yield recording
 
 
-def _keep(
+def _convert_to_archive(
     sources: Sequence[tuple[Path, FileSource | WholeSource]],
     job: str,
     out: IO[bytes],
@@ -105,15 +105,15 @@ def _keep(
     writer = ArchiveWriter()
     out.write(writer.begin({"job": job}))
     for path, source in sources:
-        write_items(writer, _followed(path, source, progress), out)
-        miss(source, path)
+        write_items(writer, _read_with_progress(path, source, progress), out)
+        report_empty(source, path)
         _merge(recording.problems, source.problems)
         recording.unsupported.merge(source.unsupported)
     out.write(writer.end())
     out.seek(0)
 
 
-def _followed(
+def _read_with_progress(
     path: Path, source: FileSource | WholeSource, progress: Callable[[Path, int], None]
 ) -> Iterator[SourceItem]:
     try:

@@ -17,7 +17,7 @@ from ...collectors.transport.agent import Agent
 from ..common.console.progress import step_progress
 
 _DRAIN_S: Final = 10.0
-_LOOK_S: Final = 0.2
+_POLL_S: Final = 0.2
 _DROPPED: Final = "events_dropped:"
 
 
@@ -50,7 +50,9 @@ async def send(replayer: Replayer, settings: CollectorSettings, calls: int, pati
     running = asyncio.create_task(agent.run(until_finished=True))
     try:
         with step_progress("replaying") as show:
-            gave_up = await _watch(running, stopped, agent, settings, patience_s, lambda: show(_given(replayer), calls))
+            gave_up = await _watch(
+                running, stopped, agent, settings, patience_s, lambda: show(_taken_events(replayer), calls)
+            )
         interrupted = stopped.is_set()
         if not running.done():
             replayer.stop()
@@ -61,7 +63,7 @@ async def send(replayer: Replayer, settings: CollectorSettings, calls: int, pati
         else:
             await running
             acknowledged = True
-        return _told(agent, replayer, calls, acknowledged=acknowledged, interrupted=interrupted)
+        return _sent_result(agent, replayer, calls, acknowledged=acknowledged, interrupted=interrupted)
     finally:
         agent.close()
 
@@ -78,7 +80,7 @@ async def _watch(
     begin = asyncio.get_running_loop().time()
     said = False
     while not running.done() and not stopped.is_set():
-        await asyncio.wait([running], timeout=_LOOK_S)
+        await asyncio.wait([running], timeout=_POLL_S)
         show()
         silence = agent.silence_s
         silence = asyncio.get_running_loop().time() - begin if silence is None else silence
@@ -91,11 +93,11 @@ async def _watch(
     return False
 
 
-def _given(replayer: Replayer) -> int:
+def _taken_events(replayer: Replayer) -> int:
     return replayer.counters["events"]
 
 
-def _told(agent: Agent, replayer: Replayer, calls: int, *, acknowledged: bool, interrupted: bool) -> Sent:
+def _sent_result(agent: Agent, replayer: Replayer, calls: int, *, acknowledged: bool, interrupted: bool) -> Sent:
     counters = agent.counters()
     dropped = {
         name.removeprefix(_DROPPED): count for name, count in counters.items() if name.startswith(_DROPPED) and count
@@ -109,7 +111,7 @@ def _told(agent: Agent, replayer: Replayer, calls: int, *, acknowledged: bool, i
     if dropped:
         told = ", ".join(f"{count:,} ({reason})" for reason, count in dropped.items())
         click.echo(f"iotide: calls that the aggregator did not accept: {told}", err=True)
-    sent = _given(replayer) - sum(dropped.values()) if acknowledged else counters["events_sent"]
+    sent = _taken_events(replayer) - sum(dropped.values()) if acknowledged else counters["events_sent"]
     if interrupted:
-        click.echo(f"iotide: interrupted after {_given(replayer):,} of {calls:,} calls", err=True)
-    return Sent(sent, dropped, acknowledged and not dropped and _given(replayer) == calls)
+        click.echo(f"iotide: interrupted after {_taken_events(replayer):,} of {calls:,} calls", err=True)
+    return Sent(sent, dropped, acknowledged and not dropped and _taken_events(replayer) == calls)

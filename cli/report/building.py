@@ -26,14 +26,14 @@ from ...events import concatenate
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
-from ..traces.analysing import context_of, take_in
+from ..traces.analysing import add_events, context_of
 from ..traces.trace_reading import Trace
 
 _TOP = 40
 _CUT = Cut(handles=0, files=0, processes=0, hosts=0)
 
 
-class _Together:
+class _CombinedAnalyzers:
     """Several analyzers that process the same events; the first failure ends the work."""
 
     def __init__(self, analyzers: Sequence[Analyzer], predictor: Predictor, context: JobContext) -> None:
@@ -75,13 +75,13 @@ def material_of(trace: Trace, job: str) -> ReportData:
     advice = ANALYZERS["advice"].make(context)
     signal = Predictor(job, DetectSettings())
     each: list[Analyzer] = [totals, layers, graph, interactions, heat, *([] if advice is None else [advice])]
-    together = _Together(each, signal, context)
+    together = _CombinedAnalyzers(each, signal, context)
     by_time = lacks_depth(chunk for _, chunk in trace.chunks)
     nested = (lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None
-    take_in(together, trace, context.names, in_order=nested, what="analysing")
+    add_events(together, trace, context.names, in_order=nested, what="analysing")
     together.settle()
     prediction = analyse(
-        trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart, trace.stamp_s
+        trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.with_members, trace.stamp_s
     ).prediction
     first_ns, last_ns = trace.span_ns
     findings = Findings(
@@ -93,13 +93,13 @@ def material_of(trace: Trace, job: str) -> ReportData:
     )
     subject = JobData(
         job=_detail(trace, job, context, totals, signal),
-        prediction=prediction if trace.wall_clock else _without_clock(prediction),
+        prediction=prediction if trace.wall_clock else _without_next_time(prediction),
         predictions=0,
         started_s=first_ns / 1e9,
         ended_s=last_ns / 1e9,
         wall_clock=trace.wall_clock,
         notes=(f"read from {', '.join(sorted(set(trace.formats)))}",),
-        missing_parts=tuple(_lacks(trace, together)),
+        missing_parts=tuple(_missing_notes(trace, together)),
     )
     return ReportData(subject, signal.series(first_ns, last_ns), (), findings)
 
@@ -130,12 +130,12 @@ def _detail(trace: Trace, job: str, context: JobContext, totals: JobTotals, sign
     )
 
 
-def _without_clock(prediction: Prediction) -> Prediction:
+def _without_next_time(prediction: Prediction) -> Prediction:
     """Remove the time of the next phase: the zero of the trace's clock is unknown."""
     return prediction.without_next()
 
 
-def _lacks(trace: Trace, together: _Together) -> list[str]:
+def _missing_notes(trace: Trace, together: _CombinedAnalyzers) -> list[str]:
     notes = []
     if trace.problems.total:
         notes.append(f"{trace.problems.total:,} malformed pieces of input were left out")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from .low_priority import LowPriority
 
 
-class Pressure:
+class BacklogPressure:
     """Detects when work has been behind for too long, and when it has caught up.
 
     Args:
@@ -21,26 +21,28 @@ class Pressure:
     """
 
     def __init__(self, little: int, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.late = asyncio.Event()
-        self.abreast = asyncio.Event()
-        self.abreast.set()
-        self._little, self._patience_s, self._clock = little, patience_s, clock
-        self._abreast_s: float | None = None
+        self.is_behind = asyncio.Event()
+        self.has_caught_up = asyncio.Event()
+        self.has_caught_up.set()
+        self._small_backlog, self._patience_s, self._clock = little, patience_s, clock
+        self._caught_up_s: float | None = None
 
-    def tell(self, waiting: int) -> None:
+    def update(self, waiting: int) -> None:
         """Take in the current backlog."""
         now_s = self._clock()
-        if waiting <= self._little or self._abreast_s is None:
-            self._abreast_s = now_s
-            self.abreast.set()
-            self.late.clear()
-        elif now_s - self._abreast_s > self._patience_s:
-            self.late.set()
-            self.abreast.clear()
+        if waiting <= self._small_backlog or self._caught_up_s is None:
+            self._caught_up_s = now_s
+            self.has_caught_up.set()
+            self.is_behind.clear()
+        elif now_s - self._caught_up_s > self._patience_s:
+            self.is_behind.set()
+            self.has_caught_up.clear()
 
 
 @contextlib.contextmanager
-def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, low_priority: LowPriority) -> Iterator[None]:
+def loop_in_thread(
+    loop: asyncio.AbstractEventLoop, pressure: BacklogPressure, low_priority: LowPriority
+) -> Iterator[None]:
     """Run an event loop for the duration of the block, in a separate thread.
 
     The thread has low priority unless it is behind.
@@ -68,12 +70,12 @@ def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, low_prior
             next_.release()
 
     def give_way() -> None:
-        with low_priority.given():
-            run(turn, other, pressure.late)
+        with low_priority.lowered():
+            run(turn, other, pressure.is_behind)
 
     threads = [
         threading.Thread(target=give_way, name="aside", daemon=True),
-        threading.Thread(target=run, args=(other, turn, pressure.abreast), name="beside", daemon=True),
+        threading.Thread(target=run, args=(other, turn, pressure.has_caught_up), name="beside", daemon=True),
     ]
     for thread in threads:
         thread.start()

@@ -150,7 +150,7 @@ def command(
         from ...collectors.settings import SpoolSettings
         from ..common.batch_facts import batch_facts
         from ..common.console.logs import log_to_standard_error
-        from .launch import LaunchError, end_like
+        from .launch import LaunchError, exit_like
         from .report_folder import report_folder
         from .run_plan import RunPlan
         from .run_start import run_traced
@@ -172,21 +172,21 @@ def command(
         tracer=settings_of(tracer),
         spool=SpoolSettings(memory_bytes=spool_memory << 20, disk_bytes=spool_disk << 20),
         archive=not no_archive,
-        ends_at_s=end_of_job(ends_at, os.environ, _say),
+        ends_at_s=end_of_job(ends_at, os.environ, _print_message),
         batch=batch_facts(os.environ),
         detect=DetectSettings(**detection),
     )
     try:
         with contextlib.ExitStack() as stack:
             if not no_report:
-                folder = report_folder(output or Path(fallback_name), fallback_name, _say)
+                folder = report_folder(output or Path(fallback_name), fallback_name, _print_message)
                 plan = replace(plan, output=stack.enter_context(folder))
             returncode = run_traced(plan)
     except LaunchError as error:
         click.echo(f"iotide: {error}", err=True)
         sys.exit(error.status)
-    end_like(returncode)
+    exit_like(returncode)
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     click.echo(f"iotide: {text}", err=True)

@@ -56,14 +56,14 @@ class SignalPassing:
         """Set the process that receives the signals."""
         self._child = child
         for number in self._early:
-            self._pass_on(number, None)
+            self._forward(number, None)
 
     def __enter__(self) -> Self:
         for number in (*_FROM_KEYBOARD, *_FORWARDED):
             if signal.getsignal(number) == signal.SIG_IGN:
                 continue  # nohup and similar: the command inherits it
             # A handler instead of SIG_IGN, which the command would inherit.
-            handler = _ignore if number in _FROM_KEYBOARD and _in_foreground() else self._pass_on
+            handler = _ignore if number in _FROM_KEYBOARD and _is_in_foreground() else self._forward
             self._before[number] = signal.signal(number, handler)
         return self
 
@@ -71,7 +71,7 @@ class SignalPassing:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _pass_on(self, number: int, _: FrameType | None) -> None:
+    def _forward(self, number: int, _: FrameType | None) -> None:
         if self._child is None:
             self._early.append(number)
             return
@@ -84,7 +84,7 @@ def shell_status(returncode: int) -> int:
     return returncode if returncode >= 0 else 128 - returncode
 
 
-def end_like(returncode: int) -> NoReturn:
+def exit_like(returncode: int) -> NoReturn:
     """End this process like the command. It ends with the command's status, or by the signal that killed it."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -100,7 +100,7 @@ def _ignore(number: int, _: FrameType | None) -> None:
     pass
 
 
-def _in_foreground() -> bool:
+def _is_in_foreground() -> bool:
     """Return whether our process group, and thus the command, gets the terminal's signals."""
     try:
         return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()

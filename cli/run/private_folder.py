@@ -22,7 +22,7 @@ _LOCK: Final = "lock"
 _PREFIX: Final = "iotide-"
 _SPARE: Final = 16  # bytes of a socket's path after the folder's
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-_MOST_LOOKS: Final = 1000
+_MAX_EXAMINED: Final = 1000
 """Maximum number of folders of other runs examined when a run starts."""
 
 
@@ -65,7 +65,7 @@ def remove_left_over(root: Path) -> None:
                 with contextlib.suppress(OSError):
                     _remove_if_dead(entry.path, boot)
                 looked_at += 1
-                if looked_at >= _MOST_LOOKS:
+                if looked_at >= _MAX_EXAMINED:
                     break
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 _PROBE_BYTES: Final = 65_536
 """A full file system accepts an empty file, so a few blocks are written."""
-_MOST_SIBLINGS: Final = 10_000
+_MAX_SIBLINGS: Final = 10_000
 _REPORT_FILES: Final = ("report.html", "summary.json", "predictions.jsonl", "signal.json")
 
 
@@ -32,10 +32,10 @@ def report_folder(wanted: Path, fallback_name: str, say: Callable[[str], None]) 
         The folder; None if no folder is writable.
     """
     try:
-        folder, descriptor, made = _first_free(wanted)
+        folder, descriptor, made = _free_folder(wanted)
     except OSError as error:
         say(f"cannot write the report to {wanted}: {error.strerror or error}")
-        found = _elsewhere(fallback_name)
+        found = _fallback_folder(fallback_name)
         if found is None:
             say("no other folder is writable either: the run has no report")
             yield None
@@ -59,22 +59,22 @@ def has_report(folder: Path) -> bool:
     return any((folder / name).exists() for name in _REPORT_FILES)
 
 
-def _elsewhere(name: str) -> tuple[Path, int, list[Path]] | None:
+def _fallback_folder(name: str) -> tuple[Path, int, list[Path]] | None:
     roots = [Path(os.path.expanduser("~")), Path("/tmp")]  # noqa: S108, PTH111
     with contextlib.suppress(OSError):  # none is writable
         roots.insert(0, Path(tempfile.gettempdir()))
     for root in roots:
         with contextlib.suppress(OSError):
-            return _first_free(root.absolute() / name, only_new=True)  # others can write to /tmp
+            return _free_folder(root.absolute() / name, only_new=True)  # others can write to /tmp
     return None
 
 
-def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, list[Path]]:
+def _free_folder(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, list[Path]]:
     """Return a folder and the descriptor with its lock.
 
     The third value are the folders created for it, innermost first.
     """
-    for number in range(1, _MOST_SIBLINGS):
+    for number in range(1, _MAX_SIBLINGS):
         folder = wanted if number == 1 else wanted.absolute().with_name(f"{wanted.absolute().name}-{number}")
         made = [path for path in (folder, *folder.absolute().parents) if not path.exists()]
         try:
@@ -84,7 +84,7 @@ def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, lis
                 continue
             raise
         try:
-            descriptor = _ours(folder)
+            descriptor = _lock_folder(folder)
             if descriptor is not None:
                 return folder, descriptor, made
         except OSError:
@@ -92,10 +92,10 @@ def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, lis
                 with contextlib.suppress(OSError):
                     path.rmdir()
             raise
-    raise FileExistsError(17, f"{_MOST_SIBLINGS} folders beside it have reports")
+    raise FileExistsError(17, f"{_MAX_SIBLINGS} folders beside it have reports")
 
 
-def _ours(folder: Path) -> int | None:
+def _lock_folder(folder: Path) -> int | None:
     """Return a descriptor that locks a folder against other runs. Return None if it is in use.
 
     Raises:

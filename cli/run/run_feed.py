@@ -18,24 +18,24 @@ from ...daemon.ingest.ingest_core import IngestStats
 from ...daemon.ingest.sink import Sink
 from ...events import BatchJob, ProtocolError
 from ...events.losses import BYTES, EVENTS
-from .background_loop import Pressure
-from .burst_deferral import MANY, HoldingBack
+from .background_loop import BacklogPressure
+from .burst_deferral import MIN_BURST_CALLS, BurstDeferral
 
 _log = logging.getLogger(__name__)
-_PATIENCE_S: Final = 10.0
+_MAX_BEHIND_S: Final = 10.0
 """Maximum time, s, for which the analysis may be behind and keep its low priority."""
-HELD_S: Final = 3.0
+MAX_DEFERRAL_S: Final = 3.0
 """Time for which a burst that uses all cores is left alone, s. It is the length of most bursts."""
-_WORTH_A_LOOK: Final = 16_384
+_MIN_CALLS: Final = 16_384
 _REST_S: Final = 0.02
 """Time for which fewer calls than that wait for more, s. Batches take a fifth less CPU time."""
 _HEARTBEAT_S: Final = 1.0
-_LOOK_AGAIN_S: Final = 0.05
+_POLL_S: Final = 0.05
 _COLLECTOR: Final = "run"
 _P = ParamSpec("_P")
 
 
-class Feeding(Source, Protocol):
+class PollableSource(Source, Protocol):
     """A source with notifications of new data."""
 
     @property
@@ -72,11 +72,11 @@ class Feed:
 
     def __init__(
         self,
-        source: Feeding,
+        source: PollableSource,
         sink: Sink,
         stats: IngestStats,
         host: str,
-        holding_back: HoldingBack,
+        holding_back: BurstDeferral,
         ends_at_s: float = 0.0,
         batch: BatchJob | None = None,
     ) -> None:
@@ -84,50 +84,50 @@ class Feed:
         self._sink = sink
         self._stats = stats
         self._host = host
-        self._beaten_s: float | None = None
-        self._given_up = False
-        self._holding_back = holding_back
+        self._heartbeat_s: float | None = None
+        self._is_cancelled = False
+        self._deferral = holding_back
         self._ends_at_s = ends_at_s
         self._batch_job = batch
         self._hurried = asyncio.Event()
-        self.pressure = Pressure(MANY, _PATIENCE_S)
+        self.pressure = BacklogPressure(MIN_BURST_CALLS, _MAX_BEHIND_S)
         """Whether the backlog has been too large for too long."""
         self._losses: dict[tuple[str, str], Counter[str]] = {}  # by stream or job
 
     async def run(self) -> None:
-        """Run until the source is finished or ``give_up`` is called."""
-        while not (self._source.finished or self._given_up):
+        """Run until the source is finished or ``cancel`` is called."""
+        while not (self._source.finished or self._is_cancelled):
             busy = self._holds() or self.pump()
-            self._beat()
+            self._heartbeat()
             if busy:
-                await self._rest()
+                await self._yield_to_others()
             else:
-                await self._news(_LOOK_AGAIN_S if self._source.has_pending_metadata else _HEARTBEAT_S)
-        self._beat(now=True)
+                await self._wait_for_data(_POLL_S if self._source.has_pending_metadata else _HEARTBEAT_S)
+        self._heartbeat(now=True)
 
     def pump(self) -> bool:
         """Pass on a bounded amount of the source's data; return whether there was any."""
         items = self._source.poll()
         for item in items:
-            self._hand_on(item)
-        self.pressure.tell(self._source.waiting_calls)
+            self._pass_item(item)
+        self.pressure.update(self._source.waiting_calls)
         return bool(items)
 
     def stop_buffering(self) -> None:
         """Make ``run`` take the remaining data without pauses."""
         self._hurried.set()
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
         """Make ``run`` return without the remaining data."""
-        self._given_up = True
+        self._is_cancelled = True
 
-    def lose(self, job: str, losses: Mapping[str, int]) -> None:
+    def add_losses(self, job: str, losses: Mapping[str, int]) -> None:
         """Add losses of a job that no stream reports, by the counter's name."""
         lost = Counter(losses)
         self._source.counters.update(lost)
-        self._lose("", job, lost)
+        self._report_losses("", job, lost)
 
-    async def _news(self, most_s: float) -> None:
+    async def _wait_for_data(self, most_s: float) -> None:
         """Wait for new data. The descriptor is only watched meanwhile, as unread data would make the loop spin."""
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._source.fileno(), news.set)
@@ -144,34 +144,34 @@ class Feed:
             return False
         self._source.listen()
         waiting = self._source.waiting_calls
-        self.pressure.tell(waiting)
-        return self._holding_back.holds(waiting)
+        self.pressure.update(waiting)
+        return self._deferral.update(waiting)
 
-    async def _rest(self) -> None:
+    async def _yield_to_others(self) -> None:
         """Yield to other tasks and let little data become more; not after ``stop_buffering``."""
-        if self._hurried.is_set() or (self._source.waiting_calls > _WORTH_A_LOOK and not self._holding_back.held):
+        if self._hurried.is_set() or (self._source.waiting_calls > _MIN_CALLS and not self._deferral.is_deferred):
             await asyncio.sleep(0)
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REST_S):
                 await self._hurried.wait()
 
-    def _hand_on(self, item: SourceItem) -> None:
+    def _pass_item(self, item: SourceItem) -> None:
         stats, sink = self._stats, self._sink
         stats.messages += 1
         if isinstance(item, Chunk):
             self._batch(item)
         elif isinstance(item, Lost):
-            self._lose(item.stream, item.job, item.losses)
+            self._report_losses(item.stream, item.job, item.losses)
         elif isinstance(item, Opened):
             stats.streams += 1
-            self._tell(sink.opened, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
+            self._notify_sink(sink.opened, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
         elif isinstance(item, Changed):
-            self._tell(sink.changed, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
+            self._notify_sink(sink.changed, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
         else:
             stats.streams -= 1
             lost = item.losses | self._losses.pop((item.stream, ""), Counter())
-            self._tell(sink.closed, item.stream, lost)
+            self._notify_sink(sink.closed, item.stream, lost)
 
     def _batch(self, chunk: Chunk) -> None:
         stats = self._stats
@@ -185,27 +185,27 @@ class Feed:
                 _log.exception("a batch of stream %s failed", chunk.stream)
             lost = {f"{EVENTS}rejected": len(chunk.batch), f"{BYTES}rejected": chunk.batch.moved}
             self._source.counters.update(lost)
-            self._lose(chunk.stream, "", +Counter(lost))
+            self._report_losses(chunk.stream, "", +Counter(lost))
         else:
             stats.batches += 1
             stats.events += len(chunk.batch)
 
-    def _lose(self, stream: str, job: str, losses: Counter[str]) -> None:
+    def _report_losses(self, stream: str, job: str, losses: Counter[str]) -> None:
         so_far = self._losses.setdefault((stream, job), Counter())
         so_far.update(losses)
         if stream:
-            self._tell(self._sink.stream_losses, stream, so_far)
+            self._notify_sink(self._sink.stream_losses, stream, so_far)
         else:
-            self._tell(self._sink.job_losses, _COLLECTOR, job, so_far)
+            self._notify_sink(self._sink.job_losses, _COLLECTOR, job, so_far)
 
-    def _beat(self, *, now: bool = False) -> None:
+    def _heartbeat(self, *, now: bool = False) -> None:
         now_s = time.monotonic()
-        if now or self._beaten_s is None or now_s - self._beaten_s >= _HEARTBEAT_S:
-            self._beaten_s = now_s
+        if now or self._heartbeat_s is None or now_s - self._heartbeat_s >= _HEARTBEAT_S:
+            self._heartbeat_s = now_s
             self._stats.collectors = 1
-            self._tell(self._sink.heartbeat, _COLLECTOR, self._host, +self._source.counters)
+            self._notify_sink(self._sink.heartbeat, _COLLECTOR, self._host, +self._source.counters)
 
-    def _tell(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
+    def _notify_sink(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
         try:
             listener(*news, **more)
         except Exception:

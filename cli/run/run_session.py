@@ -29,11 +29,11 @@ from ...events.files import write_text
 from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
-from .background_loop import running_aside
-from .burst_deferral import HoldingBack
+from .background_loop import loop_in_thread
+from .burst_deferral import BurstDeferral
 from .launch import shell_status
 from .low_priority import LowPriority
-from .run_feed import HELD_S, Feed
+from .run_feed import MAX_DEFERRAL_S, Feed
 from .run_plan import RunPlan
 from .run_settings import aggregator_settings, settings_of
 from .unread_calls import keep_or_remove, remove_when_archived
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from ...results.advice import Advice
     from .nodes.collectors import NodeCollectors
 
-_TOLD_AFTER_S: Final = 1.0
-_TOLD_EVERY_S: Final = 5.0
+_REPORT_AFTER_S: Final = 1.0
+_REPORT_EVERY_S: Final = 5.0
 _VIEW_S: Final = 0.2
 _VIEW_IDLE_S: Final = 1.0
 _VIEW_WINDOW_S: Final = 120.0
@@ -53,7 +53,7 @@ _UNSEEN_SHOWN: Final = 10
 
 
 @contextlib.contextmanager
-def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
+def open_session(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
     """Yield the session that observes a command; ``source`` already collects.
 
     Raises:
@@ -64,7 +64,7 @@ def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
         entry = None if plan.entry is None else plan.entry.access
         server = Server(aggregator_settings(plan), _pages(plan), embedded=True, entry=entry)
         loop.run_until_complete(server.start())
-        _tell_ports(plan, server)
+        _print_ports(plan, server)
         session = Session(plan, source, server, loop)
         try:
             yield session
@@ -88,7 +88,7 @@ class Session:
         self._source = source
         self._server = server
         self._loop = loop
-        holding_back = HoldingBack(plan.spool, HELD_S)
+        holding_back = BurstDeferral(plan.spool, MAX_DEFERRAL_S)
         self._feed = Feed(
             source, server.sink, server.stats, socket.gethostname(), holding_back, plan.ends_at_s, plan.batch
         )
@@ -103,16 +103,16 @@ class Session:
         return self._server.ingest_endpoint
 
     @contextlib.contextmanager
-    def observing(self, low_priority: LowPriority) -> Iterator[None]:
+    def process_in_thread(self, low_priority: LowPriority) -> Iterator[None]:
         """Process data in a low-priority thread for the duration of the block. The command runs in the block."""
         self._view = open_view(sys.stderr, quiet=self._plan.quiet)
         self._server.aggregator.on_prediction(self._view.show_prediction, "terminal")
-        work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
+        work = (_update_view(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
         self._tasks = [self._loop.create_task(each) for each in work]
         if self._server.archives is not None:
             letting_go = remove_when_archived(self._source, self._server.archives, self._plan.job)
             self._tasks.append(self._loop.create_task(letting_go))
-        with running_aside(self._loop, self._feed.pressure, low_priority):
+        with loop_in_thread(self._loop, self._feed.pressure, low_priority):
             try:
                 yield
             finally:
@@ -128,9 +128,9 @@ class Session:
             self._loop.run_until_complete(_catch_up(self._plan, self._source, self._feed, feeding))
             if self._view is not None:
                 self._view.close()
-            self._sum_up(lasted, returncode)
+            self._summarize(lasted, returncode)
         except Exception as error:
-            _say(f"the run could not be summarized: {error!r}")
+            _print_message(f"the run could not be summarized: {error!r}")
 
     def close(self) -> None:
         """End everything that is still running."""
@@ -139,22 +139,22 @@ class Session:
         if self._view is not None:
             self._view.close()
 
-    def _sum_up(self, lasted: tuple[float, float], returncode: int) -> None:
-        session = _last_word(self._plan, self._server, lasted[0])
+    def _summarize(self, lasted: tuple[float, float], returncode: int) -> None:
+        session = _end_job(self._plan, self._server, lasted[0])
         archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
-        keep_or_remove(self._source, self._server.archives, archive, _say)
+        keep_or_remove(self._source, self._server.archives, archive, _print_message)
         unseen = [*self._source.unseen, *([] if self.nodes is None else self.nodes.unseen)]
         _finish(self._plan, session, lasted, returncode, archive, unseen)
-        _tell_unseen(unseen)
+        _print_untraced(unseen)
         if self._source.counters["processes_refused"]:
             for problem in dict.fromkeys(each.problem for each in self._source.problems.first[:_UNSEEN_SHOWN]):
-                _say(f"refused: {problem}")
+                _print_message(f"refused: {problem}")
 
 
 async def _end(nodes: NodeCollectors, feed: Feed, job: str) -> None:
     """Receive the remaining data of collectors on other nodes. Also receive the number of incomplete nodes."""
     if missing := await asyncio.to_thread(nodes.end):
-        feed.lose(job, {UNSEEN_NODES: missing})
+        feed.add_losses(job, {UNSEEN_NODES: missing})
 
 
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
@@ -162,23 +162,23 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
     source.finish()
     feed.stop_buffering()
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, feed.give_up)
+    loop.add_signal_handler(signal.SIGINT, feed.cancel)
     try:
-        wait_s = _TOLD_AFTER_S
+        wait_s = _REPORT_AFTER_S
         while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
             if not plan.quiet:
                 to_go = f", about {waiting:,} calls to go" if (waiting := source.waiting_calls) else ""
-                _say(f"reading on{to_go} (Ctrl-C leaves the rest out)")
-            wait_s = _TOLD_EVERY_S
+                _print_message(f"reading on{to_go} (Ctrl-C leaves the rest out)")
+            wait_s = _REPORT_EVERY_S
     finally:
         loop.remove_signal_handler(signal.SIGINT)
     if (error := feeding.exception()) is not None:
-        _say(f"reading stopped: {error!r}")
+        _print_message(f"reading stopped: {error!r}")
     if left := source.waiting_calls:
-        feed.lose(plan.job, {f"{EVENTS}left_unread": left})
+        feed.add_losses(plan.job, {f"{EVENTS}left_unread": left})
 
 
-def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
+def _end_job(plan: RunPlan, server: Server, started: float) -> JobSession:
     """End the job, with a prediction from the whole run. A command without observed calls gets an empty job."""
     server.aggregator.end_job(plan.job)
     if (session := server.aggregator.jobs.get(plan.job)) is None:
@@ -208,27 +208,27 @@ def _finish(
         predictions=session.predictions,
         report=None if report is None else str(report),
         archive=None if archive is None else str(archive),
-        unseen=[*_unseen_command(plan), *unseen],
+        unseen=[*_untraced_command(plan), *unseen],
     )
     if plan.json_file is not None:
-        with _complaint(f"cannot write {plan.json_file}"):
+        with _report_failure(f"cannot write {plan.json_file}"):
             write_text(plan.json_file, summary.model_dump_json(indent=2) + "\n")
     written, advice = False, None
     if plan.output is not None:
-        with _complaint(f"cannot write the report to {plan.output}"):
+        with _report_failure(f"cannot write the report to {plan.output}"):
             # imported when it is written: its templates take time to import
             from ...clients.report.report import write_report
             from ...daemon.jobs.job_findings import findings_of
 
             findings = findings_of(session, ranking=False, run_s=ended - started)()
             advice = findings.advice
-            write_report(plan.output, summary, list(session.history), _signal_of(session), findings)
+            write_report(plan.output, summary, list(session.history), _signal(session), findings)
             written = True
     if not plan.quiet:
         _print_summary(summary, report if written else None, advice or _advice_of(session, ended - started))
-    _tell_losses(detail.losses)
+    _print_losses(detail.losses)
     if stores := mapped_text(detail.not_counted):
-        _say(stores)
+        _print_message(stores)
 
 
 def _advice_of(session: JobSession, run_s: float) -> Advice | None:
@@ -248,73 +248,75 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
     """Print the summary of a run. It has I/O time by member, moved data, period, advice, and missing data."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
-    _say(
+    _print_message(
         f"{took}, {job.events:,} calls, {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
         + (f", {job.events_dropped:,} calls dropped" if job.events_dropped else "")
     )
     if left := not_counted_text(job.not_counted):
-        _say(f"{left} (--count files or everything counts it)")
+        _print_message(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
-        _say(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
+        _print_message(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
     partial = bool(job.losses or summary.unseen or job.not_counted.mapped_for_writing)
     if advice is not None:
-        _say(io_time_line(advice))
-        _say(moved_line(advice, partial=partial))
+        _print_message(io_time_line(advice))
+        _print_message(moved_line(advice, partial=partial))
     if (prediction := summary.prediction) is not None:
-        _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
+        _print_message(
+            f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}"
+        )
         for other in further_periods(prediction):
-            _say(f"whole run: {further_period_text(other, prediction.window.start_s)}")
+            _print_message(f"whole run: {further_period_text(other, prediction.window.start_s)}")
     if advice is not None:
-        _say(first_line(advice, partial=partial))
+        _print_message(first_line(advice, partial=partial))
         if short := job_sentence(advice, summary.prediction, partial=partial):
-            _say(f"in short: {short}")
+            _print_message(f"in short: {short}")
     if not (job.losses or summary.unseen):  # losses are reported below, one per line
-        _say("complete: no call was lost, no program was left untraced")
+        _print_message("complete: no call was lost, no program was left untraced")
     if report is not None:
-        _say(f"report: {report}")
+        _print_message(f"report: {report}")
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
         missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
         kept = max(job.events - missing, 0)
         calls = f"{kept:,} of {job.events:,} calls" if missing else "every call"
         each = f", {size / kept:.1f} bytes a call" if kept else ""
-        _say(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
+        _print_message(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
 
 
-def _tell_ports(plan: RunPlan, server: Server) -> None:
+def _print_ports(plan: RunPlan, server: Server) -> None:
     """Print the ports that the system chose. They are printed also if quiet, as they are not known otherwise."""
     if plan.web and server.http_url:
         from urllib.parse import quote
 
-        _say(f"live page: {server.http_url}/jobs/{quote(plan.job, safe='/')}")
+        _print_message(f"live page: {server.http_url}/jobs/{quote(plan.job, safe='/')}")
     asked = ((plan.listen if not plan.web else None, server.http_url), (plan.publish, server.publish_endpoint))
     if chosen := [is_at for wanted, is_at in asked if is_at and wanted and wanted.endswith((":0", ":*"))]:
-        _say(f"listening at {', '.join(chosen)}")
+        _print_message(f"listening at {', '.join(chosen)}")
 
 
-def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:
+def _untraced_command(plan: RunPlan) -> list[UnseenProgram]:
     """Return the command if it cannot be traced, as reported at its start."""
     if plan.obstacle is None:
         return []
     return [UnseenProgram(program=plan.obstacle.program, reason=plan.obstacle.reason, times=1)]
 
 
-def _tell_losses(losses: Mapping[str, int]) -> None:
+def _print_losses(losses: Mapping[str, int]) -> None:
     """Print the losses, also if quiet, as the results are then incomplete."""
     for line in loss_lines(losses):
-        _say(f"lost: {line}")
+        _print_message(f"lost: {line}")
 
 
-def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
+def _print_untraced(unseen: Sequence[UnseenProgram]) -> None:
     """Print the untraced programs, also if quiet.
 
     The message on the command itself at its start is printed then, too.
     """
     for row in unseen[:_UNSEEN_SHOWN]:
         often = "" if row.times == 1 else f" ({row.times:,} times)"
-        _say(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
+        _print_message(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
     if len(unseen) > _UNSEEN_SHOWN:
-        _say(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
+        _print_message(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
 
 
 def _pages(plan: RunPlan) -> LivePages | None:
@@ -325,7 +327,7 @@ def _pages(plan: RunPlan) -> LivePages | None:
     return LivePages()
 
 
-async def _show(view: LiveView, server: Server, job: str) -> None:
+async def _update_view(view: LiveView, server: Server, job: str) -> None:
     shown = -1
     while view.is_animated:
         session, now = server.aggregator.jobs.get(job), time.time()
@@ -333,7 +335,7 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
         if session is None:
             view.tick(now, 0, 0.0, [])
         else:
-            recent = _signal_of(session, _VIEW_WINDOW_S, until_s=now)
+            recent = _signal(session, _VIEW_WINDOW_S, until_s=now)
             bandwidth = [read + written for read, written in zip(recent.read, recent.written, strict=True)]
             latest = bandwidth[-max(round(_RATE_S / recent.bin_s), 1) :]
             rate = sum(latest) / max(len(latest), 1)
@@ -342,7 +344,7 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
         shown = seen
 
 
-def _signal_of(session: JobSession, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
+def _signal(session: JobSession, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
     """Return the bandwidth over time; empty if that analysis failed."""
     try:
         return session.signal(last_s, until_s)
@@ -354,17 +356,17 @@ async def _stop(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
-        _say(f"{error!r}")
+        _print_message(f"{error!r}")
 
 
 @contextlib.contextmanager
-def _complaint(what: str) -> Iterator[None]:
+def _report_failure(what: str) -> Iterator[None]:
     """Report a failure and continue: it must not change the command's exit status."""
     try:
         yield
     except OSError as error:
-        _say(f"{what}: {error.strerror or error}")
+        _print_message(f"{what}: {error.strerror or error}")
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     click.echo(f"iotide: {text}", err=True)

@@ -7,7 +7,7 @@ from typing import Any
 from ...analyzers.layers.settings import LayersSettings
 from ...daemon.archiving.archives import ArchiveSettings
 from ...daemon.settings import AggregatorSettings
-from ..common.one_job_bounds import MOST_ADVICE_ROWS, MOST_CALLS, MOST_FILE_ROWS, MOST_FILES
+from ..common.one_job_bounds import MAX_ADVICE_ROWS, MAX_CALLS, MAX_FILE_ROWS, MAX_FILES
 from .run_plan import RunPlan
 
 
@@ -50,8 +50,8 @@ def settings_of(plan: RunPlan) -> AggregatorSettings:
 def _bounds() -> dict[str, Any]:
     """Return the bounds of a finished trace. A run of many files then has the results of its archive."""
     return {
-        "max_files": MOST_FILES,
-        "max_calls": MOST_CALLS,
-        "layers": LayersSettings.model_construct(max_files=MOST_FILES, max_file_rows=MOST_FILE_ROWS),
-        "analyzers": {"advice": {"max_rows": MOST_ADVICE_ROWS}},
+        "max_files": MAX_FILES,
+        "max_calls": MAX_CALLS,
+        "layers": LayersSettings.model_construct(max_files=MAX_FILES, max_file_rows=MAX_FILE_ROWS),
+        "analyzers": {"advice": {"max_rows": MAX_ADVICE_ROWS}},
     }

@@ -29,7 +29,7 @@ from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.network.descriptors import raise_limit
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
-from .burst_deferral import HoldingBack
+from .burst_deferral import BurstDeferral
 from .launch import SignalPassing, start
 from .low_priority import LowPriority
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from .nodes.entry import Entry
     from .run_session import Session
 
-_LOOK_S: Final = 0.005
+_POLL_S: Final = 0.005
 _PAUSE_S: Final = 0.02
 _IMPORTED_AFTER_S: Final = 1.5
 """Maximum time, s, for which a burst delays the import of the display."""
 _OBJECTS: Final = 20_000
 """Allocations between searches for garbage cycles. Events and definitions are in no cycles, and a search per 700
 allocations took 4 % of the CPU time of a build with 900 processes."""
-_MOST_NAME: Final = 100
+_MAX_NAME: Final = 100
 
 
 def run_traced(plan: RunPlan) -> int:
@@ -64,45 +64,45 @@ def run_traced(plan: RunPlan) -> int:
     """
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
-    launcher = None if plan.this_node else launcher_of(os.environ, _say)
+    launcher = None if plan.this_node else launcher_of(os.environ, _print_message)
     if launcher is None and not plan.this_node and (warning := unseen_hosts(plan.command)):
-        _say(warning)
+        _print_message(warning)
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
             folder = stack.enter_context(private_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
         except (InputError, OSError) as error:  # no descriptor, process, memory or space left
-            _say(f"the command runs untraced: {error}")
+            _print_message(f"the command runs untraced: {error}")
         if source is None:  # files of the failed attempt are closed by now
             stack.close()
-            return _unobserved(plan)
-        plan, environment = _prepared(plan, folder / GATE)
+            return _run_untraced(plan)
+        plan, environment = _prepare(plan, folder / GATE)
         low_priority = LowPriority()
         session = None
         if launcher is not None:
-            plan = _with_entry(plan, launcher, folder)
+            plan = _open_entry(plan, launcher, folder)
         # Before the command: endpoints may be refused, and collectors on other nodes need the endpoint.
         if plan.listen or plan.publish or plan.entry is not None:
-            session = stack.enter_context(_analysis()(plan, source))
+            session = stack.enter_context(_load_analysis()(plan, source))
             if launcher is not None and plan.entry is not None:
-                session.nodes = _on_nodes(launcher, plan, plan.entry, session.endpoint, folder / GATE)
+                session.nodes = _start_collectors(launcher, plan, plan.entry, session.endpoint, folder / GATE)
                 stack.callback(session.nodes.close)
         with SignalPassing() as passing:
             started = time.time()
             child = start(plan.command, environment)
             passing.attach(child)
             raise_limit()  # only now: the command keeps our original limit
-            waiting = _Waiting(child, low_priority.over)
+            waiting = _Waiting(child, low_priority.command_ended)
             try:
                 if session is None:
                     # This takes a quarter second of a core at the beginning of the command, which may have no other.
-                    made = low_priority.done(lambda: _analysis(_pauses(plan.spool, source, low_priority)))
+                    made = low_priority.run(lambda: _load_analysis(_burst_wait(plan.spool, source, low_priority)))
                     session = stack.enter_context(made(plan, source))
-                with session.observing(low_priority):
+                with session.process_in_thread(low_priority):
                     waiting.join()
             except Exception as error:
-                _say(f"the command continues untraced: {error!r}")
+                _print_message(f"the command continues untraced: {error!r}")
                 session = None
                 waiting.join()
         # From here on nothing may change the exit status of the command.
@@ -111,23 +111,23 @@ def run_traced(plan: RunPlan) -> int:
         return child.returncode
 
 
-def _with_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
+def _open_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
     """Return the plan with an endpoint for collectors of other nodes. It has none if none can be made."""
     from .nodes.entry import make_entry
 
     try:
         return replace(plan, entry=make_entry(folder, address_towards(launcher.address)))
     except (ConfigError, UnavailableError, OSError) as error:
-        _say(f"programs on other nodes are not seen: {error}")
+        _print_message(f"programs on other nodes are not seen: {error}")
         return plan
 
 
-def _on_nodes(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint: str, gate: Path) -> NodeCollectors:
+def _start_collectors(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint: str, gate: Path) -> NodeCollectors:
     """Return collectors on other nodes, ready for programs unless they are late."""
     from .nodes.collectors import NodeCollectors
-    from .nodes.messages import Orders
+    from .nodes.messages import Instructions
 
-    orders = Orders(
+    orders = Instructions(
         endpoint=endpoint,
         public=entry.public,
         secret=entry.secret,
@@ -137,12 +137,12 @@ def _on_nodes(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint: str, ga
         ends_at_s=plan.ends_at_s,
         batch=plan.batch,
     )
-    collectors = NodeCollectors(launcher, orders, _say)
+    collectors = NodeCollectors(launcher, orders, _print_message)
     collectors.wait_until_listening()
     return collectors
 
 
-def _unobserved(plan: RunPlan) -> int:
+def _run_untraced(plan: RunPlan) -> int:
     """Run the command without tracing; return its return code."""
     with SignalPassing() as passing:
         child = start(plan.command, dict(os.environ))
@@ -172,62 +172,64 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     origin = Origin(job=plan.job, host=own_node(os.environ), user=os.environ.get("USER", ""))
     stem = None
     if plan.output is not None and plan.archive:
-        name = f"{safe_name(plan.job)[:_MOST_NAME]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
+        name = f"{safe_name(plan.job)[:_MAX_NAME]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
         stem = plan.output.resolve() / name
     return RelayedSource(folder / GATE, origin, plan.spool, copy_stem=stem)
 
 
-def _pauses(bounds: SpoolSettings, source: RelayedSource, low_priority: LowPriority) -> Callable[[], None]:
+def _burst_wait(bounds: SpoolSettings, source: RelayedSource, low_priority: LowPriority) -> Callable[[], None]:
     """Return a function that waits, for a bounded time, while a burst uses all cores. For the calling thread."""
-    holding_back = HoldingBack(bounds, _IMPORTED_AFTER_S)
+    holding_back = BurstDeferral(bounds, _IMPORTED_AFTER_S)
     looked_s = time.monotonic()
 
     def pause() -> None:
         nonlocal looked_s
-        if time.monotonic() - looked_s < _LOOK_S:
+        if time.monotonic() - looked_s < _POLL_S:
             return
         source.listen()
-        while holding_back.holds(source.waiting_calls) and not low_priority.wait(_PAUSE_S):
+        while holding_back.update(source.waiting_calls) and not low_priority.wait(_PAUSE_S):
             source.listen()
         looked_s = time.monotonic()
 
     return pause
 
 
-def _analysis(
+def _load_analysis(
     pause: Callable[[], None] | None = None,
 ) -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
     with lean_imports(pause):
-        from .run_session import session_of
+        from .run_session import open_session
 
     gc.set_threshold(_OBJECTS)
 
-    return session_of
+    return open_session
 
 
-def _prepared(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
+def _prepare(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
     """Return the plan and the command's environment.
 
     If the command cannot be traced, the reason is in the plan and is printed.
     """
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
-        _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To fix it, {REBUILD}")
-    rebuild_stale_libraries(plan.tracer, _say, plain)
+        _print_message(
+            f"not built: {', '.join(absent)}; Python does their work, many times slower. To fix it, {REBUILD}"
+        )
+    rebuild_stale_libraries(plan.tracer, _print_message, plain)
     try:
         traced = traced_environment(plain, gate, plan.job, plan.tracer)
     except UnavailableError as error:
-        _say(f"{error}; the command runs untraced")
+        _print_message(f"{error}; the command runs untraced")
         return replace(plan, obstacle=PreloadObstacle(plan.command[0], f"was not traced: {error}", breaks=True)), plain
     obstacle = obstacle_to_tracing(plan.command[0], plain)
     if obstacle is None:
         return plan, traced
-    _say(
+    _print_message(
         f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
         f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
     )
     return replace(plan, obstacle=obstacle), plain if obstacle.breaks else traced
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     click.echo(f"iotide: {text}", err=True)

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from ...collectors.sources.preload.relay import RelayedSource
 
-_LOOK_S: Final = 1.0
+_POLL_S: Final = 1.0
 
 
 class Archives(Protocol):
@@ -28,15 +28,15 @@ async def remove_when_archived(source: RelayedSource, archives: Archives, job: s
 
     A checkpoint that began after it was read completely must be in the archive.
     """
-    await _until(lambda: source.is_copy_read)
+    await _wait_until(lambda: source.is_copy_read)
     enough = archives.checkpoints(job)[0] + 2  # the next checkpoint may have begun before
-    await _until(lambda: archives.checkpoints(job)[1] >= enough)
+    await _wait_until(lambda: archives.checkpoints(job)[1] >= enough)
     source.remove_copy()
 
 
-async def _until(is_so: Callable[[], bool]) -> None:
+async def _wait_until(is_so: Callable[[], bool]) -> None:
     while not is_so():  # noqa: ASYNC110  (the state is changed by another thread and the disk)
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)
 
 
 def keep_or_remove(

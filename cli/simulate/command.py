@@ -53,53 +53,53 @@ Exit status: 0 simulated, 1 the work failed, 2 bad usage or nothing could be rea
 _DURATION_S: Final = 20_000.0
 _BANDWIDTH: Final = 1e9
 _LOAD: Final = 0.8
-_jobs = partial(click.option, cls=SectionOption, section="Jobs")
-_model = partial(click.option, cls=SectionOption, section="Model", show_default=True)
-_told = partial(click.option, cls=SectionOption, section="Predictions", show_default=True)
-_output = partial(click.option, cls=SectionOption, section="Output")
+_jobs_option = partial(click.option, cls=SectionOption, section="Jobs")
+_model_option = partial(click.option, cls=SectionOption, section="Model", show_default=True)
+_predictions_option = partial(click.option, cls=SectionOption, section="Predictions", show_default=True)
+_output_option = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("simulate", cls=SectionCommand, help=_HELP)
 @click.argument("sources", metavar="[JOB]...", nargs=-1)
-@_jobs(
+@_jobs_option(
     "--class",
     "classes",
     multiple=True,
     metavar="COUNTxPERIOD",
     help="Periodic jobs: their number and mean iteration length in seconds, such as 20x100. Repeatable.",
 )
-@_jobs(
+@_jobs_option(
     "--mix",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Description of classes and jobs in TOML, or in JSON if the name ends in .json.",
 )
-@_jobs(
+@_jobs_option(
     "--load",
     type=click.FloatRange(0, 10, min_open=True),
     metavar="SHARE",
     help=f"I/O of the classes, over the bandwidth, if each job ran alone.  [default: {_LOAD}]",
 )
-@_jobs(
+@_jobs_option(
     "--spread",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
     help="Standard deviation of iteration lengths of the jobs of a --class, over their mean.  [default: 0]",
 )
-@_jobs(
+@_jobs_option(
     "--jitter",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
     help="Standard deviation of gaps and volumes of each job of a --class, over their means.  [default: 0]",
 )
-@_jobs("--uneven", is_flag=True, help="Multiply each job's part of the load by a random number from 0 to 1.")
-@_jobs(
+@_jobs_option("--uneven", is_flag=True, help="Multiply each job's part of the load by a random number from 0 to 1.")
+@_jobs_option(
     "--start",
     type=click.Choice(("recorded", "together", "random")),
     help="Start of traced JOBs: as recorded, all at once, or at random within one iteration.  "
     "[default: recorded if all traces have wall-clock times, else together]",
 )
-@_model(
+@_model_option(
     "--policy",
     "policies",
     multiple=True,
@@ -107,46 +107,54 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     show_default="all five",
     help="Policy to simulate, as listed above. Repeatable.",
 )
-@_model(
+@_model_option(
     "--bandwidth",
     type=Rate(),
     metavar="BYTES/S",
     show_default="1G; the highest of the jobs' own for JOBs",
     help="Bandwidth that all jobs share, with suffix k, M, G or T.",
 )
-@_model(
+@_model_option(
     "--limit",
     type=Rate(),
     metavar="BYTES/S",
     show_default="--bandwidth; the mean within its phases for a JOB",
     help="Highest bandwidth of one job.",
 )
-@_model(
+@_model_option(
     "--duration",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     show_default="20000; until all have ended for traces",
     help="Simulated time.",
 )
-@_model("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of all random numbers.")
-@_told("--late", type=click.IntRange(0, 1_000_000), default=0, metavar="PHASES", help="Delay of all predictions.")
-@_told(
+@_model_option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of all random numbers.")
+@_predictions_option(
+    "--late", type=click.IntRange(0, 1_000_000), default=0, metavar="PHASES", help="Delay of all predictions."
+)
+@_predictions_option(
     "--wrong",
     type=click.FloatRange(0, 10),
     default=0.0,
     metavar="SHARE",
     help="Standard deviation of predicted over true periods and volumes (of their logarithms).",
 )
-@_told("--missing", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE", help="Share of jobs without prediction.")
-@_output(
+@_predictions_option(
+    "--missing", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE", help="Share of jobs without prediction."
+)
+@_output_option(
     "--plot",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Draw the bandwidth of each job or class over time, one panel for each policy (.svg).",
 )
-@_output("--plot-from", type=click.FloatRange(min=0), metavar="SECONDS", help="Start of the chart.  [default: 0]")
-@_output("--plot-to", type=click.FloatRange(min=0), metavar="SECONDS", help="End of the chart.  [default: the end]")
-@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_output_option(
+    "--plot-from", type=click.FloatRange(min=0), metavar="SECONDS", help="Start of the chart.  [default: 0]"
+)
+@_output_option(
+    "--plot-to", type=click.FloatRange(min=0), metavar="SECONDS", help="End of the chart.  [default: the end]"
+)
+@_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     sources: tuple[str, ...],
     classes: tuple[str, ...],
@@ -201,7 +209,7 @@ def command(
             plan = plan_of_mix(mix, load, bandwidth, limit, duration, seed)
         else:
             plan = plan_of_sources(sources, start, bandwidth, limit, duration, seed)
-        simulation, jobs = _simulated(plan, chosen, late, wrong, missing, seed)
+        simulation, jobs = _simulate(plan, chosen, late, wrong, missing, seed)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if plot is not None:
@@ -216,7 +224,7 @@ def command(
         print_simulation(simulation, sys.stdout)
 
 
-def _simulated(
+def _simulate(
     plan: Plan, chosen: list[tuple[str, Policy]], late: int, wrong: float, missing: float, seed: int
 ) -> tuple[Simulation, list[Job]]:
     """Simulate the jobs under each policy."""

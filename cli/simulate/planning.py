@@ -97,10 +97,10 @@ def plan_of_sources(
     Raises:
         InputError: a source cannot be read, or none has a job.
     """
-    from .real_jobs import placed, read_jobs
+    from .real_jobs import place_jobs, read_jobs
 
     real = read_jobs(sources, duration_s)
-    jobs = placed(real, start, seed)
+    jobs = place_jobs(real, start, seed)
     if limit is not None:
         jobs = [replace(job, limit=limit) for job in jobs]
     notes = list(real.notes)

@@ -22,7 +22,7 @@ from ...results.jobs.job import JobList
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns, TraceSignal
 from ..common.job_names import unique_name
-from ..traces.trace_reading import read_and_tell
+from ..traces.trace_reading import read_and_report
 
 Start = Literal["recorded", "together", "random"]
 _ITERATIONS: Final = 20
@@ -79,7 +79,7 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
     return real
 
 
-def placed(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
+def place_jobs(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
     """Return the jobs with their starts, the first at 0.
 
     Raises:
@@ -117,7 +117,7 @@ def _predictions(address: str) -> list[Prediction]:
 
 def _add_trace(real: RealJobs, path: Path) -> None:
     settings = DetectSettings()
-    trace = read_and_tell((path,), None, settings.rule, signal_only=True)
+    trace = read_and_report((path,), None, settings.rule, signal_only=True)
     name = next((stream.info.job for stream in trace.streams.values() if stream.info.job), path.stem)
     prediction, _ = examine(trace.batches(), settings, name)
     signal = signal_of(trace.batches(), settings, prediction)

@@ -58,10 +58,10 @@ def prolog(config: Path | None) -> None:
 def epilog(config: Path | None) -> None:
     """End the collector when everything is acknowledged, in the environment of an epilog."""
     from .epilog import end_collector
-    from .node_folder import JobPlace
+    from .node_folder import JobFolder
 
     def end(allocation: Allocation, settings: SlurmSettings, say: Callable[[str], None]) -> None:
-        end_collector(JobPlace(settings.folder, allocation.job), settings.stop_s, say)
+        end_collector(JobFolder(settings.folder, allocation.job), settings.stop_s, say)
 
     _guarded("epilog", config, end)
 
@@ -118,8 +118,8 @@ def _guarded(
     try:
         settings = slurm_settings(config or _CONFIG, required=config is not None)
         log = NodeLog(settings.log, script, node, job)
-        work(allocation_of(os.environ), settings, log.say)
+        work(allocation_of(os.environ), settings, log.write)
     except Exception as error:
         reason = str(error) if isinstance(error, OSError | IotideError) else repr(error)
-        log.say(f"failed, the job goes on without: {reason}")
+        log.write(f"failed, the job goes on without: {reason}")
         click.echo(f"iotide: {reason}", err=True)

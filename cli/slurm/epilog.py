@@ -9,13 +9,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from .node_folder import JobPlace
+from .node_folder import JobFolder
 from .priority import come_first
 
 _KILLED_S: Final = 5.0
 
 
-def end_collector(place: JobPlace, timeout_s: float, say: Callable[[str], None]) -> bool:
+def end_collector(place: JobFolder, timeout_s: float, say: Callable[[str], None]) -> bool:
     """End the collector of a job on this node, if there is one.
 
     Args:
@@ -39,7 +39,7 @@ def end_collector(place: JobPlace, timeout_s: float, say: Callable[[str], None])
         say(f"the collector had not ended after {timeout_s:g} s, and was killed")
     elif not was_there and place.process.exists():
         say("the collector had ended before its job")
-    for line in place.said():
+    for line in place.log_tail():
         say(line)
     place.remove()
     return ended

@@ -11,12 +11,12 @@ from typing import Final
 
 from ...events import IotideError
 
-_MOST_LOG: Final = 1 << 16
+_MAX_LOG: Final = 1 << 16
 """Maximum bytes of a collector's output that are forwarded."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobPlace:
+class JobFolder:
     """Files of a job's collector. Only the socket's folder belongs to the user, and root reads nothing there."""
 
     folder: Path
@@ -47,7 +47,7 @@ class JobPlace:
         """File with the collector's process id."""
         return self.folder / f"{self.job}.pid"
 
-    def make(self, uid: int, gid: int) -> None:
+    def create(self, uid: int, gid: int) -> None:
         """Create the folders.
 
         Raises:
@@ -62,7 +62,7 @@ class JobPlace:
         if (uid, gid) != (os.geteuid(), os.getegid()):
             os.chown(self.sockets, uid, gid)
 
-    def remember(self, pid: int) -> None:
+    def save_process(self, pid: int) -> None:
         """Store the process id of the collector."""
         self.process.write_text(f"{pid} {start_of(pid)}\n")
 
@@ -86,13 +86,13 @@ class JobPlace:
             return None
         return watch
 
-    def said(self) -> list[str]:
+    def log_tail(self) -> list[str]:
         """Return the output of the collector, or its last lines if it is long."""
         try:
             with self.log.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                file.seek(max(0, size - _MOST_LOG))
-                return file.read(_MOST_LOG).decode(errors="replace").splitlines()
+                file.seek(max(0, size - _MAX_LOG))
+                return file.read(_MAX_LOG).decode(errors="replace").splitlines()
         except OSError:
             return []
 

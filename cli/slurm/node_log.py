@@ -14,7 +14,7 @@ class NodeLog:
         self._path = path
         self._about = f"{node or '-'} job {job} {script}"
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Append a line."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         printable = "".join(character if character.isprintable() else "?" for character in text)

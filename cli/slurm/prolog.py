@@ -18,11 +18,11 @@ from ...collectors.tracer.preload_environment import traced_environment
 from ...events import IotideError
 from .allocation import Allocation, facts_of
 from .epilog import end_collector
-from .node_folder import JobPlace
+from .node_folder import JobFolder
 from .priority import come_first, share_equally
 from .settings import SlurmSettings
 
-_LOOK_S: Final = 0.02
+_POLL_S: Final = 0.02
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -40,10 +40,10 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
     Raises:
         IotideError, OSError, KeyError: it cannot be started.
     """
-    place = JobPlace(settings.folder, allocation.job)
+    place = JobFolder(settings.folder, allocation.job)
     end_collector(place, settings.stop_s, say)  # of a requeued job whose epilog did not complete
     user = pwd.getpwuid(allocation.uid)
-    place.make(user.pw_uid, user.pw_gid)
+    place.create(user.pw_uid, user.pw_gid)
     _write_environment(place, allocation.name, settings)
     facts = facts_of(allocation, settings.squeue, settings.ask_s, say)
     own = user.pw_uid == os.geteuid()
@@ -63,30 +63,32 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
         )
     finally:
         os.close(log)
-    place.remember(collector.pid)
+    place.save_process(collector.pid)
     come_first(collector.pid)
     try:
-        return _waited(collector, place, settings.start_s, say)
+        return _wait_for_listener(collector, place, settings.start_s, say)
     finally:
         if collector.poll() is None:  # else its number may be another's
             share_equally(collector.pid)
 
 
-def _waited(collector: subprocess.Popen[bytes], place: JobPlace, within_s: float, say: Callable[[str], None]) -> bool:
+def _wait_for_listener(
+    collector: subprocess.Popen[bytes], place: JobFolder, within_s: float, say: Callable[[str], None]
+) -> bool:
     latest_s = time.monotonic() + within_s
-    while not _listens(place.socket):
+    while not _is_listening(place.socket):
         if collector.poll() is not None:
-            say(f"the collector ended at once, status {collector.returncode}: {' '.join(place.said())[:500]}")
+            say(f"the collector ended at once, status {collector.returncode}: {' '.join(place.log_tail())[:500]}")
             place.environment.unlink(missing_ok=True)
             return False
         if time.monotonic() >= latest_s:
             say(f"the collector did not start within {within_s:g} s: earlier calls of programs are missing")
             return False
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     return True
 
 
-def _command(allocation: Allocation, settings: SlurmSettings, place: JobPlace, user: pwd.struct_passwd) -> list[str]:
+def _command(allocation: Allocation, settings: SlurmSettings, place: JobFolder, user: pwd.struct_passwd) -> list[str]:
     command = [sys.executable, "-I", "-m", "iotide", "collect"]
     command += ["--socket", str(place.socket), "--connect", settings.connect, "--job", allocation.name]
     if allocation.node:
@@ -125,7 +127,7 @@ def _voucher(
         return {}
 
 
-def _write_environment(place: JobPlace, name: str, settings: SlurmSettings) -> None:
+def _write_environment(place: JobFolder, name: str, settings: SlurmSettings) -> None:
     """Write the environment for tasks.
 
     Raises:
@@ -142,7 +144,7 @@ def _write_environment(place: JobPlace, name: str, settings: SlurmSettings) -> N
     beside.rename(place.environment)
 
 
-def _listens(path: Path) -> bool:
+def _is_listening(path: Path) -> bool:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) as tried, suppress(OSError):
         tried.connect(str(path))
         return True

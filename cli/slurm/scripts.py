@@ -12,8 +12,8 @@ from ..common.settings_text import settings_text
 from .settings import SlurmSettings
 
 SHIPPED: Final = Path(__file__).parents[2] / "deploy" / "slurm"
-_CALLED: Final = ("prolog.sh", "task-prolog.sh", "epilog.sh")
-_OTHERS: Final = ("cli_filter.lua", "spank_iotide.c")
+_COMMANDS: Final = ("prolog.sh", "task-prolog.sh", "epilog.sh")
+_OTHER_FILES: Final = ("cli_filter.lua", "spank_iotide.c")
 
 
 def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings) -> list[str]:
@@ -35,7 +35,7 @@ def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings
     if not SHIPPED.is_dir():
         raise UnavailableError(f"{SHIPPED} is missing: this installation lacks the scripts of Slurm")
     to.mkdir(parents=True, exist_ok=True)
-    for name in (*_CALLED, *_OTHERS):
+    for name in (*_COMMANDS, *_OTHER_FILES):
         text = (SHIPPED / name).read_text()
         for shipped, here in (
             ("/opt/iotide/bin/iotide", program),
@@ -45,7 +45,7 @@ def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings
             text = text.replace(shipped, str(here))
         write_text(to / name, text)
         shutil.copymode(SHIPPED / name, to / name)
-        if name in _CALLED:  # a package may have changed the mode
+        if name in _COMMANDS:  # a package may have changed the mode
             (to / name).chmod(0o755)
     if not config.exists():
         config.parent.mkdir(parents=True, exist_ok=True)

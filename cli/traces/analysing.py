@@ -13,8 +13,8 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...events import ConfigError, EventBatch, StreamInfo, concatenate
 from ...events.files import read_text
 from ..common.console.progress import step_progress
-from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
-from .merge_by_end import by_end
+from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
+from .merge_by_end import merge_by_end
 from .trace_reading import Trace, translator_of
 
 _AT_ONCE: Final = 65_536
@@ -25,10 +25,10 @@ Choice: TypeAlias = Callable[[EventBatch, StreamInfo], EventBatch]
 
 def context_of(job: str, settings: AnalyzerSettings) -> JobContext:
     """Return the context of analyzers for finished traces, with higher bounds than for running jobs."""
-    return JobContext(job, JobNames(MOST_CALLS, MOST_FILES), settings, _rules)
+    return JobContext(job, JobNames(MAX_CALLS, MAX_FILES), settings, _rules)
 
 
-def take_in(
+def add_events(
     analyzer: Analyzer,
     trace: Trace,
     names: JobNames,
@@ -53,7 +53,9 @@ def take_in(
             batches: Iterator[EventBatch] = map(translator_of(names, trace.streams[stream]).translate, pieces)
             if chosen is not None:
                 batches = _chosen(batches, chosen, info)
-            ordered = by_end(batches, ordered=trace.chunks.by_end(stream)) if in_order is None else in_order(batches)
+            ordered = (
+                merge_by_end(batches, ordered=trace.chunks.by_end(stream)) if in_order is None else in_order(batches)
+            )
             for batch in _whole(ordered):
                 analyzer.update(Taken.of(batch, stream, info))
             show(at + 1, len(trace.streams))

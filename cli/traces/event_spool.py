@@ -61,7 +61,7 @@ class ColumnSpool:
         at = self._end
         for name, column in columns.items():
             low, high = column.min(), column.max()
-            narrow = None if low == high else _narrowest(int(high) - int(low))
+            narrow = None if low == high else _narrow_column(int(high) - int(low))
             known.append(_Column(name, column.dtype, low, narrow))
             if narrow is not None:
                 self._write((column - low).astype(narrow))
@@ -96,12 +96,12 @@ class ColumnSpool:
             raise UnavailableError(f"{problem}; TMPDIR may name a folder with more room") from error
 
 
-def _slim(batch: EventBatch) -> EventBatch:
+def _narrow_columns(batch: EventBatch) -> EventBatch:
     unused = _NO_SIGNAL if (batch.flags & int(Flag.AGGREGATE | Flag.STORES)).any() else _NO_SIGNAL_OF_CALLS
     return batch.replace(**{name: COLUMNS[name][1] for name in unused})
 
 
-def _narrowest(most: int) -> np.dtype[Any]:
+def _narrow_column(most: int) -> np.dtype[Any]:
     return np.dtype(next(each for each in (np.uint8, np.uint16, np.uint32, np.uint64) if most <= np.iinfo(each).max))
 
 
@@ -154,6 +154,6 @@ class EventSpool:
     def _flush(self) -> None:
         waiting, self._waiting, self._waiting_events = self._waiting, {}, 0
         for name, batches in waiting.items():
-            batch = _slim(concatenate(batches)) if self._signal_only else concatenate(batches)
+            batch = _narrow_columns(concatenate(batches)) if self._signal_only else concatenate(batches)
             self._columns.put(len(batch), batch.columns())
             self._names.append(name)

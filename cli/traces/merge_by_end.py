@@ -10,10 +10,10 @@ import numpy as np
 from ...events import EventBatch, concatenate
 from .sorted_spool import SortedSpool
 
-_MOST_HELD: Final = 262_144
+_MAX_HELD: Final = 262_144
 
 
-def by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:
+def merge_by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:
     """Yield the events of a stream in order of their ends.
 
     Ordered events are unchanged, others are sorted, inner calls first.
@@ -38,12 +38,12 @@ def by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBat
         last = int(end[-1])
         count += len(batch)
         held.append(batch)
-        if count > _MOST_HELD:
+        if count > _MAX_HELD:
             for each in held:
                 spool.put(len(each), each.columns(), each.end, 255 - each.depth.astype(np.int64))
             held = []
     if len(spool):
-        for columns in spool.in_order() if sort else spool.as_they_came():
+        for columns in spool.in_order() if sort else spool.in_input_order():
             yield EventBatch(**columns)
         return
     whole = concatenate(held)

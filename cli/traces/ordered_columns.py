@@ -8,7 +8,7 @@ from typing import Final
 from ...analyzers.common.ordered import Columns, ordered
 from .sorted_spool import SortedSpool
 
-MOST_HELD: Final = 524_288
+MAX_HELD: Final = 524_288
 
 
 class OrderedColumns:
@@ -23,7 +23,7 @@ class OrderedColumns:
         UnavailableError: the disk is full.
     """
 
-    def __init__(self, pieces: Iterable[Columns], key: str, most_held: int = MOST_HELD) -> None:
+    def __init__(self, pieces: Iterable[Columns], key: str, most_held: int = MAX_HELD) -> None:
         spool = SortedSpool()
         held: list[Columns] = []
         rows = 0

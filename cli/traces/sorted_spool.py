@@ -13,7 +13,7 @@ from .event_spool import Columns, ColumnSpool
 _PIECE: Final = 8192
 _AT_ONCE: Final = 65_536
 _KEY, _SECOND, _PLACE = " key", " second", " place"  # names that no event column has
-_OURS: Final = frozenset((_KEY, _SECOND, _PLACE))
+_OWN_COLUMNS: Final = frozenset((_KEY, _SECOND, _PLACE))
 
 Keys = npt.NDArray[np.int64]
 
@@ -49,10 +49,10 @@ class SortedSpool:
             self._begins.append(self._rows)
             self._rows += high - low
 
-    def as_they_came(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    def in_input_order(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """Yield the rows in order of arrival."""
         for number in range(len(self._spool)):
-            yield {name: column for name, column in self._spool.get(number).items() if name not in _OURS}
+            yield {name: column for name, column in self._spool.get(number).items() if name not in _OWN_COLUMNS}
 
     def in_order(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """Yield the rows by key, stable for equal keys."""
@@ -74,7 +74,7 @@ class SortedSpool:
                 ready = int(np.searchsorted(joined[_KEY][rank], self._lowest[order[at]], "left"))
             first, rest = rank[:ready], rank[ready:]
             if ready:
-                yield {name: column[first] for name, column in joined.items() if name not in _OURS}
+                yield {name: column[first] for name, column in joined.items() if name not in _OWN_COLUMNS}
             held = {name: column[rest] for name, column in joined.items()} if len(rest) else {}
 
     def _piece(self, number: int) -> dict[str, npt.NDArray[Any]]:

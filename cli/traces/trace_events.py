@@ -21,7 +21,7 @@ from ...collectors.sources.sniffing import is_archive
 from ...events import EventBatch, InputError, is_constant
 from .event_spool import EventSpool
 
-MOST_HELD_BYTES: Final = 48 * 2**20
+MAX_HELD_BYTES: Final = 48 * 2**20
 """Maximum bytes of all files' columns in memory."""
 
 
@@ -51,21 +51,21 @@ class TraceEvents:
     """
 
     def __init__(
-        self, *, signal_only: bool = False, keeps_signal: bool = False, most_bytes: int = MOST_HELD_BYTES
+        self, *, signal_only: bool = False, keeps_signal: bool = False, most_bytes: int = MAX_HELD_BYTES
     ) -> None:
         self._signal_only = signal_only
         self._keeps_signal = keeps_signal
         self.events = 0
         self.span_ns = (0, 0)
         self._room = most_bytes
-        self._parts: list[_Held | _Archive | EventSpool] = []
+        self._parts: list[_MemoryStore | _ArchiveStore | EventSpool] = []
         self._paths: list[Path] = []
         self._ends: dict[str, tuple[int, bool]] = {}
 
     def begin(self, path: Path) -> None:
         """Begin a new file: the following events are from it."""
         self._paths.append(path)
-        self._parts.append(_Held() if self._room > 0 else self._elsewhere(path))
+        self._parts.append(_MemoryStore() if self._room > 0 else self._store_for(path))
 
     def add(self, stream: str, batch: EventBatch) -> None:
         """Add events.
@@ -83,10 +83,10 @@ class TraceEvents:
         self.events += len(batch)
         part = self._parts[-1]
         part.put(stream, batch)
-        if isinstance(part, _Held):
+        if isinstance(part, _MemoryStore):
             self._room -= sum(column.nbytes for column in batch.columns().values() if not is_constant(column))
             if self._room <= 0:
-                self._let_go()
+                self._spill()
 
     def __iter__(self) -> Iterator[tuple[str, EventBatch]]:
         for part in self._parts:
@@ -95,7 +95,7 @@ class TraceEvents:
     def of_signal(self) -> Iterator[tuple[str, EventBatch]]:
         """Yield the events of the signal. Columns that the signal does not need may be missing."""
         for part in self._parts:
-            yield from part.signal if isinstance(part, _Archive) and part.signal is not None else part
+            yield from part.signal if isinstance(part, _ArchiveStore) and part.signal is not None else part
 
     @property
     def names(self) -> Sequence[str]:
@@ -115,17 +115,17 @@ class TraceEvents:
         for part in self._parts:
             yield from part.of(name)
 
-    def _let_go(self) -> None:
+    def _spill(self) -> None:
         for number, part in enumerate(self._parts):
-            if isinstance(part, _Held):
-                self._parts[number] = elsewhere = self._elsewhere(self._paths[number])
+            if isinstance(part, _MemoryStore):
+                self._parts[number] = elsewhere = self._store_for(self._paths[number])
                 for name, batch in part:
                     elsewhere.put(name, batch)
 
-    def _elsewhere(self, path: Path) -> _Archive | EventSpool:
+    def _store_for(self, path: Path) -> _ArchiveStore | EventSpool:
         if self._signal_only or not is_archive_file(path):
             return EventSpool(signal_only=self._signal_only)
-        return _Archive(path, EventSpool(signal_only=True) if self._keeps_signal else None)
+        return _ArchiveStore(path, EventSpool(signal_only=True) if self._keeps_signal else None)
 
 
 class EventsWithin:
@@ -152,7 +152,7 @@ class EventsWithin:
                 yield name, within
 
 
-class _Held:
+class _MemoryStore:
     """Events in memory."""
 
     def __init__(self) -> None:
@@ -170,7 +170,7 @@ class _Held:
         return iter(self._streams.get(stream, ()))
 
 
-class _Archive:
+class _ArchiveStore:
     """Repeatable events of an archive. Their number per stream is always the same, even if the file grows.
 
     Args:

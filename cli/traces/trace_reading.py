@@ -29,11 +29,11 @@ from ...events.files import readable
 from ...events.schema import UNKNOWN_RANK
 from ...results.jobs.job import NotCounted
 from ...results.traces.analysis import GroupKind
-from ..common.console.input_problems import tell
+from ..common.console.input_problems import print_problems
 from ..common.console.progress import reading_progress
-from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
+from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
 from .clock_check import check_clocks
-from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
+from .trace_events import MAX_HELD_BYTES, EventsWithin, TraceEvents
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Trace:
 
     Attributes:
         chunks: all events.
-        cut: the events within a window, if the trace was cut to one.
+        windowed: the events within a window, if the trace was cut to one.
         window_ns: start and end of the window, if the trace was cut to one.
         rule: selects the bytes that count.
     """
@@ -73,7 +73,7 @@ class Trace:
     formats: list[str] = field(default_factory=list)
     streams: dict[str, Stream] = field(default_factory=dict)
     chunks: TraceEvents = field(default_factory=TraceEvents)
-    cut: EventsWithin | None = None
+    windowed: EventsWithin | None = None
     problems: Problems = field(default_factory=Problems)
     unsupported: UnsupportedData = field(default_factory=UnsupportedData)
     window_ns: tuple[int, int] | None = None
@@ -82,12 +82,12 @@ class Trace:
     @property
     def seen(self) -> TraceEvents | EventsWithin:
         """The selected events."""
-        return self.chunks if self.cut is None else self.cut
+        return self.chunks if self.windowed is None else self.windowed
 
     @property
     def signal(self) -> Iterable[tuple[str, EventBatch]]:
         """The selected events, with the columns for the signal."""
-        return Again(self.chunks.of_signal) if self.cut is None else self.cut
+        return Again(self.chunks.of_signal) if self.windowed is None else self.windowed
 
     @property
     def events(self) -> int:
@@ -158,9 +158,9 @@ class Trace:
         of_file = cache(self.rule.left_out)  # streams use the same files
         return {name: stream.of_files(of_file, self.rule) for name, stream in self.streams.items()}
 
-    def apart(self) -> Apart:
+    def with_members(self) -> Apart:
         """Return the events in one numbering of files, with their members."""
-        names = JobNames(MOST_CALLS, MOST_FILES, self.rule)
+        names = JobNames(MAX_CALLS, MAX_FILES, self.rule)
         translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
         batches = Again(
             lambda: ((translators[name].translate(batch), self.streams[name].info) for name, batch in self.signal)
@@ -174,7 +174,7 @@ class Trace:
             formats=self.formats,
             streams=self.streams,
             chunks=self.chunks,
-            cut=EventsWithin(self.seen, from_ns, to_ns),
+            windowed=EventsWithin(self.seen, from_ns, to_ns),
             problems=self.problems,
             unsupported=self.unsupported,
             window_ns=(max(from_ns, first), min(to_ns, last)),
@@ -221,7 +221,7 @@ def name_of(paths: Sequence[Path]) -> str:
     return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
 
-def read_and_tell(
+def read_and_report(
     paths: Sequence[Path],
     format_name: str | None,
     rule: CountRule = CountRule(),  # noqa: B008
@@ -249,7 +249,7 @@ def read_and_tell(
     trace.rule = rule
     if not trace.events and len(paths) == trace.problems.total == 1:
         raise trace.problems.first[0]
-    tell(trace.problems, trace.unsupported)
+    print_problems(trace.problems, trace.unsupported)
     if not trace.events:
         raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
     return trace
@@ -276,7 +276,7 @@ def read_traces(
     progress: Callable[[Path, int], None],
     signal_only: bool = False,
     keeps_signal: bool = False,
-    most_bytes: int = MOST_HELD_BYTES,
+    most_bytes: int = MAX_HELD_BYTES,
 ) -> Trace:
     """Read files to their ends, as one job.
 
@@ -326,14 +326,14 @@ def _read(
                 if len(item.batch):
                     events.add(item.stream, item.batch)
         progress(path, source.counters["bytes_read"])
-    miss(source, path)
+    report_empty(source, path)
     trace.unsupported.merge(source.unsupported)
     trace.problems.total += source.problems.total
     room = trace.problems.kept - len(trace.problems.first)
     trace.problems.first.extend(source.problems.first[:room])
 
 
-def miss(source: FileSource | WholeSource, path: Path) -> None:
+def report_empty(source: FileSource | WholeSource, path: Path) -> None:
     """Report a file that was read completely and had no event."""
     if not source.counters["events"] and not source.problems.total:
         source.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))

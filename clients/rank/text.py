@@ -7,7 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...results.interaction import MOST_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
+from ...results.interaction import MAX_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text
 
@@ -81,7 +81,7 @@ def _heading(component: Component) -> str:
     if component.files:
         parts += f", {count_text(component.files, 'file')} between them"
     if len(component.communities) > 1 and component.modularity is not None:
-        least = "at least " if len(component.communities) >= MOST_COMMUNITIES else ""
+        least = "at least " if len(component.communities) >= MAX_COMMUNITIES else ""
         parts += f"; {least}{len(component.communities):,} communities (modularity {component.modularity:.2f})"
     return parts
 

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from ...results.base import Estimate
-from ...results.prediction import STAMPS_A_PERIOD, Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
+from ...results.prediction import MIN_STAMPS_PER_PERIOD, Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
 from .units import byte_text, duration_text
 
 _MODE_TEXT: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
@@ -99,7 +99,7 @@ def incompleteness_text(prediction: Prediction) -> str:
 
 def stamps_text(prediction: Prediction) -> str:
     """Format the periods for which timestamps are too coarse."""
-    shortest = duration_text(STAMPS_A_PERIOD * prediction.stamp_s)
+    shortest = duration_text(MIN_STAMPS_PER_PERIOD * prediction.stamp_s)
     resolution = "whole seconds" if prediction.stamp_s == 1 else f"multiples of {duration_text(prediction.stamp_s)}"
     return f"the times are {resolution}, which show no period below {shortest}"
 

@@ -258,7 +258,7 @@ class JobSession:
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
-            predicted = predicted.held_to_stamps(self.stamp_ns / 1e9)
+            predicted = predicted.with_stamp_resolution(self.stamp_ns / 1e9)
             prediction = without_incomplete_period(predicted, now_ns, self.completeness, self.losses)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from iotide.cli.collect.collecting import collect
-from iotide.cli.common.ending import Ending
+from iotide.cli.common.ending import SignalHandler
 from iotide.cli.main import group
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Origin
@@ -138,14 +138,14 @@ def test_input_that_is_none_is_sent_nowhere(words: tuple[str, ...], what: str, t
 
 
 @pytest.fixture
-def ending() -> Iterator[Ending]:
+def ending() -> Iterator[SignalHandler]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield Ending()
+    yield SignalHandler()
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-async def replayed(files: list[Path], ending: Ending) -> int:
+async def replayed(files: list[Path], ending: SignalHandler) -> int:
     origin = Origin(job="job", host="n1", user="")
     async with serving() as server, asyncio.timeout(DEADLINE_S):
         sources = [open_file(path, origin, follow=False) for path in files]
@@ -156,7 +156,7 @@ async def replayed(files: list[Path], ending: Ending) -> int:
 # for which no format is detected
 @pytest.mark.parametrize("damage", [each for each in DAMAGED if each != "random bytes"])
 def test_collected_files_are_told_of_as_copied_ones_are(
-    damage: str, tmp_path: Path, ending: Ending, capsys: pytest.CaptureFixture[str]
+    damage: str, tmp_path: Path, ending: SignalHandler, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, make, readable = DAMAGED[damage]
     path, good = tmp_path / file, tmp_path / "good.jsonl"

@@ -14,7 +14,7 @@ import pytest
 from iotide.analyzers.pipeline.contract import Analyzer, JobContext
 from iotide.analyzers.pipeline.job_totals import JobTotals
 from iotide.analyzers.pipeline.registry import ANALYZERS
-from iotide.cli.serving import taking_ftio
+from iotide.cli.serving import serve_ftio
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.background_tasks import ServerFailedError, run_forever
@@ -172,7 +172,7 @@ async def with_all_publishers(folder: Path) -> AsyncIterator[Server]:
         "ftio_reply": "tcp://127.0.0.1:9",
         "linger_s": 0.2,
     }
-    async with serving(**options) as server, taking_ftio(server, AggregatorSettings.model_validate(options)):
+    async with serving(**options) as server, serve_ftio(server, AggregatorSettings.model_validate(options)):
         yield server
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ....results.interaction import MOST_COMMUNITIES, Actor, Community, Component, Ranking
+from ....results.interaction import MAX_COMMUNITIES, Actor, Community, Component, Ranking
 from ...common.state import Floats, Ints, Rows
 from ...dfg.spec.mapping import Names
 from ..graph.communities import HOW_TO_INSTALL, communities_of
@@ -249,7 +249,7 @@ class _Answer:
         of = self._communities.of_node[members]
         return [
             Community(number=number, actors=len(mine), leaders=mine[: self._settings.top].tolist())
-            for number in range(1, min(int(of.max(initial=0)), MOST_COMMUNITIES) + 1)
+            for number in range(1, min(int(of.max(initial=0)), MAX_COMMUNITIES) + 1)
             for mine in (members[of == number],)
         ]
 

@@ -119,24 +119,24 @@ def detection_options(function: Callable[..., Any]) -> Callable[..., Any]:
     The command gets one dict, ``detection``, with the keys of ``analyzers.settings.DetectSettings``. That module is not
     imported here, so that --help is instant.
     """
-    return _adding(function, live=True)
+    return _add_options(function, live=True)
 
 
 def trace_detection_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the same options for finished traces, where ``mode`` may be ``all``."""
-    return _adding(function, live=False)
+    return _add_options(function, live=False)
 
 
-def given(name: str) -> bool:
+def is_given(name: str) -> bool:
     """Return whether an option is on the command line."""
     source = click.get_current_context().get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-def _adding(function: Callable[..., Any], live: bool) -> Callable[..., Any]:
+def _add_options(function: Callable[..., Any], live: bool) -> Callable[..., Any]:
     @wraps(function)
     def gathered(**values: Any) -> Any:
-        if given("tolerance") and values["outlier"] in _WITHOUT_TOLERANCE:
+        if is_given("tolerance") and values["outlier"] in _WITHOUT_TOLERANCE:
             raise click.UsageError(f"--tolerance cannot be used with --outlier {values['outlier']}")
         if values["outlier"] in _CLUSTERING and importlib.util.find_spec("sklearn") is None:
             raise click.UsageError(f"--outlier {values['outlier']} needs scikit-learn: pip install 'iotide[cluster]'")

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 _UNIX_FROM_S: Final = 1e8  # March 1973; no trace is three years long
-_LATEST_S: Final = 2**33
+_MAX_S: Final = 2**33
 _EXPECTED: Final = "seconds from the trace's start (12.5), Unix seconds (1731000000), or a date (2024-11-07T12:00:00)"
 
 
@@ -28,7 +28,7 @@ class Moment:
     seconds: float
     absolute: bool
 
-    def on_clock(self, start_ns: int, wall_clock: bool, option: str) -> int:
+    def to_ns(self, start_ns: int, wall_clock: bool, option: str) -> int:
         """Return the time on the clock of a trace, ns.
 
         Args:
@@ -72,6 +72,6 @@ def parsed(value: str) -> Moment:
             seconds, absolute = datetime.fromisoformat(text).timestamp(), True
         except (ValueError, OverflowError, OSError):
             seconds, absolute = math.nan, False
-    if not 0 <= seconds < _LATEST_S:
+    if not 0 <= seconds < _MAX_S:
         raise ValueError(text)
     return Moment(text, seconds, absolute)

@@ -34,7 +34,7 @@ def _words(
     return words
 
 
-class _Places(click.Path):
+class _Paths(click.Path):
     """Paths, none of them empty: an unset variable must not mean the working directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -47,7 +47,7 @@ class _Places(click.Path):
 
 
 _option = partial(click.option, cls=SectionOption, section="What is recorded")
-_folders = _Places(path_type=Path)
+_folders = _Paths(path_type=Path)
 
 _OPTIONS: Final = (
     _option(

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from ....collectors.source import Problems, UnsupportedData
     from ....results.traces.analysis import InputProblem, NotCarried
 
-_MOST_ALIKE: Final = 3  # printed lines per file and problem; the others are counted
+_MAX_LINES: Final = 3  # printed lines per file and problem; the others are counted
 
 
-def tell(problems: Problems, unsupported: UnsupportedData) -> None:
+def print_problems(problems: Problems, unsupported: UnsupportedData) -> None:
     """Print the malformed pieces that were skipped, and the data that events cannot represent."""
-    for line in _in_kinds(problems):
+    for line in _group_problems(problems):
         click.echo(f"iotide: {line}", err=True)
     if problems.total > len(problems.first):
         click.echo(f"iotide: {problems.total - len(problems.first)} further problems", err=True)
@@ -26,20 +26,20 @@ def tell(problems: Problems, unsupported: UnsupportedData) -> None:
         click.echo(f"iotide: not imported: {count:,} {what}", err=True)
 
 
-def _in_kinds(problems: Problems) -> Iterator[str]:
+def _group_problems(problems: Problems) -> Iterator[str]:
     """Yield the first lines of each problem, and the number of further ones per file."""
     seen: Counter[tuple[str, str]] = Counter()
     for problem in problems.first:
         kind = problem.where, re.sub(r"\d+", "N", problem.problem)
         seen[kind] += 1
-        if seen[kind] <= _MOST_ALIKE:
+        if seen[kind] <= _MAX_LINES:
             yield str(problem)
     for (where, what), count in seen.items():
-        if count > _MOST_ALIKE:
-            yield f"{where}: {count - _MOST_ALIKE:,} more: {what}"
+        if count > _MAX_LINES:
+            yield f"{where}: {count - _MAX_LINES:,} more: {what}"
 
 
-def listed(problems: Problems) -> list[InputProblem]:
+def problem_list(problems: Problems) -> list[InputProblem]:
     """Return the malformed pieces for a report."""
     from ....results.traces.analysis import InputProblem
 
@@ -49,7 +49,7 @@ def listed(problems: Problems) -> list[InputProblem]:
     ]
 
 
-def not_carried(unsupported: UnsupportedData) -> list[NotCarried]:
+def unsupported_list(unsupported: UnsupportedData) -> list[NotCarried]:
     """Return the data that events cannot represent, most frequent first, for a report."""
     from ....results.traces.analysis import NotCarried
 

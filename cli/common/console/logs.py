@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 _WINDOW_S: Final = 60.0
-_MOST_OF_A_PLACE: Final = 20
-"""Maximum lines per code location and window; ``_MOST_TOLD`` for level INFO and below."""
-_MOST_TOLD: Final = 1000
-_MOST_PLACES: Final = 200
-_LONGEST: Final = 4000
+_MAX_PER_LOCATION: Final = 20
+"""Maximum lines per code location and window; ``_MAX_INFO`` for level INFO and below."""
+_MAX_INFO: Final = 1000
+_MAX_LOCATIONS: Final = 200
+_MAX_LINE: Final = 4000
 """Maximum characters of a line with its traceback."""
 
 
 @dataclass(slots=True)
-class _Place:
+class _Location:
     since_s: float
-    said: int = 0
-    left_out: int = 0
+    printed: int = 0
+    omitted: int = 0
 
 
 class LimitedHandler(logging.StreamHandler[IO[str]]):
@@ -42,20 +42,20 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
         super().__init__(stream or sys.stderr)
         self._clock = clock
         self.form = "text"
-        self._places: OrderedDict[tuple[str, int], _Place] = OrderedDict()
+        self._locations: OrderedDict[tuple[str, int], _Location] = OrderedDict()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, or count it."""
         now_s = self._clock()
-        self._tell_left_out(now_s)
+        self._report_omitted(now_s)
         key = (record.pathname, record.lineno)
-        if key not in self._places and len(self._places) >= _MOST_PLACES:
+        if key not in self._locations and len(self._locations) >= _MAX_LOCATIONS:
             key = ("", 0)
-        place = self._places.setdefault(key, _Place(now_s))
-        if place.said >= (_MOST_OF_A_PLACE if record.levelno >= logging.WARNING else _MOST_TOLD):
-            place.left_out += 1
+        place = self._locations.setdefault(key, _Location(now_s))
+        if place.printed >= (_MAX_PER_LOCATION if record.levelno >= logging.WARNING else _MAX_INFO):
+            place.omitted += 1
             return
-        place.said += 1
+        place.printed += 1
         super().emit(record)
 
     def format(self, record: logging.LogRecord) -> str:
@@ -63,22 +63,24 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
         text = super().format(record)
         if self.form == "json":  # truncated in the formatter
             return text
-        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text) - _LONGEST} characters left out)"
+        return (
+            text if len(text) <= _MAX_LINE else f"{text[:_MAX_LINE]} ... ({len(text) - _MAX_LINE} characters left out)"
+        )
 
     def close(self) -> None:
         """Report the lines that were omitted last, and close."""
-        self._tell_left_out(float("inf"))
+        self._report_omitted(float("inf"))
         super().close()
 
-    def _tell_left_out(self, now_s: float) -> None:
+    def _report_omitted(self, now_s: float) -> None:
         """Report omitted lines of expired windows, and remove these."""
-        while self._places:
-            key, place = next(iter(self._places.items()))
+        while self._locations:
+            key, place = next(iter(self._locations.items()))
             if now_s - place.since_s < _WINDOW_S:
                 break
-            del self._places[key]
-            if place.left_out:
-                text = f"{place.left_out} further lines like an earlier one were left out"
+            del self._locations[key]
+            if place.omitted:
+                text = f"{place.omitted} further lines like an earlier one were left out"
                 super().emit(logging.LogRecord(__name__, logging.WARNING, key[0], key[1], text, None, None))
 
 
@@ -91,10 +93,10 @@ class JsonFormatter(logging.Formatter):
             "time": round(record.created, 3),
             "level": record.levelname.lower(),
             "part": record.name,
-            "message": record.getMessage()[:_LONGEST],
+            "message": record.getMessage()[:_MAX_LINE],
         }
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)[-_LONGEST:]
+            told["traceback"] = self.formatException(record.exc_info)[-_MAX_LINE:]
         return json.dumps(told)
 
 
@@ -122,7 +124,7 @@ def change_logs(handler: LimitedHandler, level: int, form: str) -> None:
     logging.getLogger().setLevel(level)
 
 
-def say(text: str, form: str = "text") -> None:
+def write_line(text: str, form: str = "text") -> None:
     """Write a line outside of the log, independent of its level, in the same format."""
     handler = LimitedHandler()
     handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter("iotide: %(message)s"))

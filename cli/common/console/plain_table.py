@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 _GAP = "  "
-_LEAST = 30
+_MIN_LAST_WIDTH = 30
 """Least width of the last column."""
 
 
@@ -22,7 +22,7 @@ def table_text(rows: Sequence[Sequence[str]]) -> str:
         return ""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     before = sum(widths) + len(_GAP) * len(widths)
-    room = max(shutil.get_terminal_size().columns - before, _LEAST)
+    room = max(shutil.get_terminal_size().columns - before, _MIN_LAST_WIDTH)
     lines = []
     for row in rows:
         head = "".join(f"{text:<{width}}{_GAP}" for text, width in zip(row, widths, strict=False))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-_WORTH_A_BAR = 32 * 1024 * 1024
+_MIN_BYTES = 32 * 1024 * 1024
 
 
 @contextlib.contextmanager
@@ -16,7 +16,7 @@ def reading_progress(paths: Sequence[Path]) -> Iterator[Callable[[Path, int], No
     """Show the progress of reading large files; yield a function of path and bytes read."""
     sizes = {path: path.stat().st_size if os.path.isfile(path) else 0 for path in paths}
     total = sum(sizes.values())
-    if not sys.stderr.isatty() or total < _WORTH_A_BAR:
+    if not sys.stderr.isatty() or total < _MIN_BYTES:
         yield lambda path, done: None
         return
     from rich.console import Console

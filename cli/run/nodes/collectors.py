@@ -15,15 +15,15 @@ import msgspec
 
 from ....results.jobs.run import UnseenProgram
 from .launchers import Launcher
-from .messages import LONGEST_LINE, News, Orders, as_line
+from .messages import MAX_LINE_BYTES, Instructions, StatusMessage, encode_line
 
 _STARTED_WITHIN_S: Final = 30.0
 """Maximum time, s, that the command waits for them. A Slurm step takes one second, on a busy controller ten."""
 _ENDED_WITHIN_S: Final = 60.0
 """Maximum time for the acknowledgement of everything, s. It is three times their own timeout, and a margin."""
 _KILLED_S: Final = 5.0
-_LOOK_S: Final = 1.0
-_MOST_SAID: Final = 20
+_POLL_S: Final = 1.0
+_MAX_FORWARDED: Final = 20
 """Maximum number of forwarded output lines of the launcher."""
 
 
@@ -36,18 +36,18 @@ class NodeCollectors:
         say: prints a message for the user.
     """
 
-    def __init__(self, launcher: Launcher, orders: Orders, say: Callable[[str], None]) -> None:
+    def __init__(self, launcher: Launcher, orders: Instructions, say: Callable[[str], None]) -> None:
         self._nodes = launcher.nodes
         self._say = say
-        self._news: dict[str, list[News]] = {}
+        self._messages: dict[str, list[StatusMessage]] = {}
         self._changed = threading.Condition()
-        self._said = 0
+        self._forwarded = 0
         self._is_waited_for = True
         self._processes: list[subprocess.Popen[bytes]] = []
         self._readers: list[threading.Thread] = []
         for command in launcher.commands:
             try:
-                self._start(command, launcher, as_line(orders))
+                self._start(command, launcher, encode_line(orders))
             except OSError as error:
                 say(f"{command[0]}: {error.strerror}")
 
@@ -55,14 +55,14 @@ class NodeCollectors:
         """Wait until all nodes are ready or have reported a failure. Print those that are not ready."""
         until_s = time.monotonic() + within_s
         with self._changed:
-            while self._silent and not self._over and (left_s := until_s - time.monotonic()) > 0:
-                self._changed.wait(min(left_s, _LOOK_S))
+            while self._silent_nodes and not self._have_all_ended and (left_s := until_s - time.monotonic()) > 0:
+                self._changed.wait(min(left_s, _POLL_S))
             self._is_waited_for = False
-            ready, silent = self._in("listening", "shared"), self._silent
+            ready, silent = self._nodes_in("listening", "shared"), self._silent_nodes
         if ready:
-            self._say(f"collectors listen on {_listed(ready)}, too")
+            self._say(f"collectors listen on {_node_list(ready)}, too")
         if silent:
-            self._say(f"no collector yet on {_listed(silent)}: programs that start there before it are not recorded")
+            self._say(f"no collector yet on {_node_list(silent)}: programs that start there before it are not recorded")
 
     def end(self, within_s: float = _ENDED_WITHIN_S) -> int:
         """Make all collectors send their remaining events; print missing data.
@@ -81,7 +81,7 @@ class NodeCollectors:
         for reader in self._readers:
             reader.join(_KILLED_S)
         with self._changed:
-            problems = {node: self._problem_of(self._news.get(node, [])) for node in self._nodes}
+            problems = {node: self._problem_of(self._messages.get(node, [])) for node in self._nodes}
         for node, problem in problems.items():
             if problem:
                 self._say(f"not seen, or not to the end: {node}, {problem}")
@@ -100,7 +100,7 @@ class NodeCollectors:
     @property
     def unseen(self) -> list[UnseenProgram]:
         """Untraced programs on these nodes; after ``end``."""
-        rows = [row for news in self._news.values() for each in news for row in each.unseen]
+        rows = [row for news in self._messages.values() for each in news for row in each.unseen]
         return [UnseenProgram(program=row.program, reason=row.reason, times=row.times) for row in rows]
 
     def _start(self, command: Iterable[str], launcher: Launcher, orders: bytes) -> None:
@@ -117,35 +117,35 @@ class NodeCollectors:
             with contextlib.suppress(OSError):  # it has exited, which its end reports
                 process.stdin.write(orders)
                 process.stdin.flush()
-        for stream, take in ((process.stdout, self._take), (process.stderr, self._pass_on)):
+        for stream, take in ((process.stdout, self._handle_line), (process.stderr, self._forward_output)):
             reader = threading.Thread(target=self._read, args=(stream, take), name="nodes", daemon=True)
             reader.start()
             self._readers.append(reader)
 
     def _read(self, stream: IO[bytes], take: Callable[[bytes], None]) -> None:
         with stream:
-            while line := stream.readline(LONGEST_LINE):
+            while line := stream.readline(MAX_LINE_BYTES):
                 take(line)
         with self._changed:
             self._changed.notify_all()
 
-    def _take(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         try:
-            news = msgspec.json.decode(line, type=News)
+            news = msgspec.json.decode(line, type=StatusMessage)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            self._pass_on(line)
+            self._forward_output(line)
             return
         with self._changed:
-            self._news.setdefault(news.node, []).append(news)
+            self._messages.setdefault(news.node, []).append(news)
             self._changed.notify_all()
         if news.state == "failed":
             self._say(f"no collector on {news.node}: {news.reason}")
         elif news.state == "listening" and not self._is_waited_for:
             self._say(f"the collector of {news.node} has started: earlier calls of programs there are missing")
 
-    def _pass_on(self, line: bytes) -> None:
-        self._said += 1
-        if self._said <= _MOST_SAID and (text := line.decode(errors="replace").strip()):
+    def _forward_output(self, line: bytes) -> None:
+        self._forwarded += 1
+        if self._forwarded <= _MAX_FORWARDED and (text := line.decode(errors="replace").strip()):
             self._say(f"nodes: {text}")
 
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
@@ -156,17 +156,17 @@ class NodeCollectors:
                 return
 
     @property
-    def _over(self) -> bool:
+    def _have_all_ended(self) -> bool:
         return all(process.poll() is not None for process in self._processes)
 
     @property
-    def _silent(self) -> list[str]:
-        return [node for node in self._nodes if node not in self._news]
+    def _silent_nodes(self) -> list[str]:
+        return [node for node in self._nodes if node not in self._messages]
 
-    def _in(self, *states: str) -> list[str]:
-        return [node for node in self._nodes if any(each.state in states for each in self._news.get(node, []))]
+    def _nodes_in(self, *states: str) -> list[str]:
+        return [node for node in self._nodes if any(each.state in states for each in self._messages.get(node, []))]
 
-    def _problem_of(self, news: list[News]) -> str:
+    def _problem_of(self, news: list[StatusMessage]) -> str:
         states = {each.state: each for each in news}
         if "shared" in states:
             return ""
@@ -179,7 +179,7 @@ class NodeCollectors:
         return "whose collector was gone" if "heard" in states else "whose collector never reached this node"
 
 
-def _listed(nodes: list[str], most: int = 8) -> str:
+def _node_list(nodes: list[str], most: int = 8) -> str:
     more = f" and {len(nodes) - most:,} more" if len(nodes) > most else ""
     return ", ".join(nodes[:most]) + more
 

@@ -12,10 +12,10 @@ from typing import Final
 
 from ....events import UnavailableError
 
-_ASKED_S: Final = 10.0
+_TIMEOUT_S: Final = 10.0
 """Timeout of Slurm's controller, s."""
-_OF_STEPS: Final = ("SLURM_", "SLURMD_")
-_KEPT: Final = ("SLURM_CONF", "SLURM_CLUSTER_NAME")
+_STEP_PREFIXES: Final = ("SLURM_", "SLURMD_")
+_KEPT_VARIABLES: Final = ("SLURM_CONF", "SLURM_CLUSTER_NAME")
 _EXPORTED: Final = "SLURM_EXPORT_ENV"
 _MODULE: Final = "iotide.cli.run.nodes.on_node"
 
@@ -96,13 +96,17 @@ def _of_slurm(environment: Mapping[str, str]) -> Launcher | None:
         *(sys.executable, "-m", _MODULE),
     ]
     # Requests of the job (tasks, cores, placement) must not apply to our step.
-    plain = {name: value for name, value in environment.items() if name in _KEPT or not name.startswith(_OF_STEPS)}
+    plain = {
+        name: value
+        for name, value in environment.items()
+        if name in _KEPT_VARIABLES or not name.startswith(_STEP_PREFIXES)
+    }
     return Launcher(tuple(others), next(iter(others.values())), (tuple(command),), plain)
 
 
 def _nodes_of_slurm(listed: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the address of each node in a Slurm node list."""
-    said = _said(("scontrol", "--oneliner", "show", "node", listed), environment)
+    said = _output_of(("scontrol", "--oneliner", "show", "node", listed), environment)
     nodes = {}
     for line in said.splitlines():
         facts = dict(word.split("=", 1) for word in line.split() if "=" in word)
@@ -113,14 +117,14 @@ def _nodes_of_slurm(listed: str, environment: Mapping[str, str]) -> dict[str, st
     return nodes
 
 
-def _said(command: Sequence[str], environment: Mapping[str, str]) -> str:
+def _output_of(command: Sequence[str], environment: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(
             command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_ASKED_S,
+            timeout=_TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -8,11 +8,11 @@ import msgspec
 
 from ....events.batch_job import BatchJob
 
-LONGEST_LINE: Final = 1 << 20
+MAX_LINE_BYTES: Final = 1 << 20
 """Maximum bytes of a collector's line; longer ones are rejected."""
 
 
-class Orders(msgspec.Struct, frozen=True, kw_only=True):
+class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     """Instructions for a collector, once on its standard input. It runs until the end of this input."""
 
     endpoint: str
@@ -27,7 +27,7 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     batch: BatchJob | None
 
 
-class Unseen(msgspec.Struct, frozen=True):
+class UntracedProgram(msgspec.Struct, frozen=True):
     """An untraced program on the node."""
 
     program: str
@@ -35,7 +35,7 @@ class Unseen(msgspec.Struct, frozen=True):
     times: int
 
 
-class News(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class StatusMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Status message of a collector on its standard output."""
 
     node: str
@@ -43,9 +43,9 @@ class News(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """shared: programs there use the run's own collector; heard: the run has answered."""
     reason: str = ""
     """Reason of a failure or of incomplete data."""
-    unseen: list[Unseen] = []
+    unseen: list[UntracedProgram] = []
 
 
-def as_line(message: Orders | News) -> bytes:
+def encode_line(message: Instructions | StatusMessage) -> bytes:
     """Return a message as a line."""
     return msgspec.json.encode(message) + b"\n"

@@ -27,25 +27,25 @@ from ....events.network.descriptors import raise_limit
 from ...common.console.logs import log_to_standard_error
 from ..private_folder import in_use, remove_left_over
 from .launchers import own_node
-from .messages import LONGEST_LINE, News, Orders, Unseen, as_line
+from .messages import MAX_LINE_BYTES, Instructions, StatusMessage, UntracedProgram, encode_line
 
 _DRAIN_S: Final = 10.0
-_LOOK_S: Final = 0.05
-_MOST_UNSEEN: Final = 100
-_LEFT_ALONE: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_POLL_S: Final = 0.05
+_MAX_UNTRACED: Final = 100
+_IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end the command also end the run, which ends us. Until then programs may continue."""
 
 
 def main() -> int:
     """Collect until the end of standard input; return the exit status."""
-    for number in _LEFT_ALONE:
+    for number in _IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     log_to_standard_error(logging.WARNING)
     node = own_node(os.environ)
     try:
-        orders = msgspec.json.decode(_first_line(0), type=Orders)
+        orders = msgspec.json.decode(_first_line(0), type=Instructions)
         if _answers(Path(orders.socket)):  # nodes on one machine, or on ours
-            _say(News(node=node, state="shared"))
+            _print_status(StatusMessage(node=node, state="shared"))
             return 0
         raise_limit()
         with _folder_for(Path(orders.socket)):
@@ -54,14 +54,14 @@ def main() -> int:
         reason = f"{error.filename} is of several nodes, on which no socket can be: set TMPDIR to a folder of the node"
     except (OSError, IotideError, msgspec.MsgspecError) as error:
         reason = str(error)
-    _say(News(node=node, state="failed", reason=reason))
+    _print_status(StatusMessage(node=node, state="failed", reason=reason))
     return 1
 
 
 def _first_line(descriptor: int) -> bytes:
     """Read only the first line: after it, only the end of the input matters."""
     line = b""
-    while not line.endswith(b"\n") and len(line) < LONGEST_LINE and (byte := os.read(descriptor, 1)):
+    while not line.endswith(b"\n") and len(line) < MAX_LINE_BYTES and (byte := os.read(descriptor, 1)):
         line += byte
     return line
 
@@ -90,7 +90,7 @@ def _folder_for(path: Path) -> Iterator[None]:
                 entry.rmdir() if entry == path.parent else entry.unlink()
 
 
-async def _collect(orders: Orders, node: str) -> int:
+async def _collect(orders: Instructions, node: str) -> int:
     keys = ClientKeys(KeyPair(orders.public.encode(), orders.secret.encode()), orders.server.encode())
     settings = CollectorSettings(
         endpoint=orders.endpoint,
@@ -103,29 +103,29 @@ async def _collect(orders: Orders, node: str) -> int:
     source = PreloadSource(Path(orders.socket), origin, files=NodeFileMetadata(), patience_s=settings.linger_s)
     agent = Agent([source], settings, keys=keys)
     try:
-        _say(News(node=node, state="listening"))
+        _print_status(StatusMessage(node=node, state="listening"))
         running = asyncio.create_task(agent.run())
-        hearing = asyncio.create_task(_until_heard(agent, node))
-        at_the_end(0, running.cancel)
+        hearing = asyncio.create_task(_until_connected(agent, node))
+        on_end_of_input(0, running.cancel)
         await asyncio.wait([running])
         hearing.cancel()
         complete = await agent.drain(_DRAIN_S)
-        rows = itertools.islice(source.unseen, _MOST_UNSEEN)
-        unseen = [Unseen(row.program, row.reason, row.times) for row in rows]
+        rows = itertools.islice(source.unseen, _MAX_UNTRACED)
+        unseen = [UntracedProgram(row.program, row.reason, row.times) for row in rows]
         reason = "" if complete else f"{agent.unacknowledged:,} calls were not acknowledged"
-        _say(News(node=node, state="ended", reason=reason, unseen=unseen))
+        _print_status(StatusMessage(node=node, state="ended", reason=reason, unseen=unseen))
         return 0 if complete else 1
     finally:
         agent.close()
 
 
-async def _until_heard(agent: Agent, node: str) -> None:
+async def _until_connected(agent: Agent, node: str) -> None:
     while agent.silence_s is None:  # noqa: ASYNC110  (the agent polls likewise)
-        await asyncio.sleep(_LOOK_S)
-    _say(News(node=node, state="heard"))
+        await asyncio.sleep(_POLL_S)
+    _print_status(StatusMessage(node=node, state="heard"))
 
 
-def at_the_end(descriptor: int, end: Callable[[], object]) -> None:
+def on_end_of_input(descriptor: int, end: Callable[[], object]) -> None:
     """Have the running event loop call a function at the end of a descriptor's input."""
     loop = asyncio.get_running_loop()
 
@@ -137,9 +137,9 @@ def at_the_end(descriptor: int, end: Callable[[], object]) -> None:
     loop.add_reader(descriptor, look)
 
 
-def _say(news: News) -> None:
+def _print_status(news: StatusMessage) -> None:
     with contextlib.suppress(OSError):  # the run has exited, which the end of our input also reports
-        os.write(1, as_line(news))
+        os.write(1, encode_line(news))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....events import IotideError
-from ....results.pacing import MOST_PACED_JOBS, PacedJob, PacingPlan, PhaseForecast
+from ....results.pacing import MAX_PACED_JOBS, PacedJob, PacingPlan, PhaseForecast
 from ....scheduling.protocol import JobState
 from ..limits import MIN_CONFIDENCE
 from ..live_jobs import LiveState
@@ -48,7 +48,7 @@ class PreloadPacing:
             capacity_bytes_per_s=capacity,
             longest_wait_s=self._longest_wait_s,
             lasts_s=self._lasts_s,
-            jobs=jobs[:MOST_PACED_JOBS],
+            jobs=jobs[:MAX_PACED_JOBS],
         )
         self._holds = True
         try:

@@ -16,7 +16,7 @@ import httpx
 import pytest
 import zmq
 import zmq.asyncio
-from iotide.cli.serving import taking_ftio
+from iotide.cli.serving import serve_ftio
 from iotide.clients.job_fetch import TOKEN_FILE, fetch, fetch_for_all_jobs
 from iotide.clients.subscriber import AsyncJobSubscriber, AsyncSubscriber
 from iotide.daemon.access.access import REFUSED
@@ -407,7 +407,7 @@ async def test_tracers_of_ftio_are_taken_where_collectors_need_keys(listed: List
     options = {"access": listed.settings(), "ftio_listen": "tcp://127.0.0.1:*", "ftio_job": "traced"}
     async with serving(**options) as server:
         settings = AggregatorSettings.model_validate({"ftio_listen": "tcp://127.0.0.1:*", "ftio_job": "traced"})
-        async with taking_ftio(server, settings) as endpoint:
+        async with serve_ftio(server, settings) as endpoint:
             context = zmq.asyncio.Context()
             tracer = context.socket(zmq.PUSH)
             tracer.connect(endpoint)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from iotide.cli.cluster_demo.processes import program, running
+from iotide.cli.cluster_demo.processes import program, run_process
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.cli.cluster_demo.small_slurm import Slurm
 from iotide.clients.job_fetch import fetch
@@ -53,14 +53,14 @@ class Cluster:
         return found if found is not None and len(found.hosts) == 2 and found.bytes_written else None
 
     def over(self, job: str) -> bool:
-        return not self.slurm.said("squeue", "-h", "-j", job, "-o", "%T").strip()
+        return not self.slurm.output_of("squeue", "-h", "-j", job, "-o", "%T").strip()
 
     def closed(self, job: str) -> JobDetail | None:
         found = self.job(job)
         return found if found is not None and not found.streams else None
 
     def state(self, job: str) -> str:
-        return self.slurm.said("scontrol", "show", "job", job).partition("JobState=")[2].split()[0]
+        return self.slurm.output_of("scontrol", "show", "job", job).partition("JobState=")[2].split()[0]
 
     def processes(self, node: str) -> list[int]:
         """Return all processes of a node, which see only its files."""
@@ -82,7 +82,7 @@ class Cluster:
         os.kill(self.daemon(node), signal.SIGKILL)
         words = [f"--mount=/proc/{os.getpid()}/fd/{place}", program("slurmd"), "-D", "-N", node]
         command = [need("nsenter"), *words, "-f", self.slurm.environment["SLURM_CONF"]]
-        self.stack.enter_context(running(command, self.folder / f"{node}.again", self.slurm.environment))
+        self.stack.enter_context(run_process(command, self.folder / f"{node}.again", self.slurm.environment))
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_job_that_slurm_kills_and_a_slurmd_that_is_killed_cost_no_call(cluster: 
     assert before is not None
     cluster.restart_daemon("node2")
     wait_for(lambda: (found := cluster.job(kept)) and found.events > before.events, what="calls without slurmd")
-    cluster.slurm.said("scancel", killed)
+    cluster.slurm.output_of("scancel", killed)
     wait_for(lambda: cluster.over(killed), what="the end by Slurm")
     assert cluster.state(killed) == "CANCELLED"
     (tmp_path / "go.on").touch()
@@ -136,7 +136,7 @@ def test_job_at_its_time_limit_is_traced_until_slurm_kills_it(cluster: Cluster, 
     assert seen.batch.started_at_s is not None
     assert seen.batch.limit_s == 60
     assert seen.ends_at_s == seen.batch.started_at_s + 60
-    cluster.slurm.said("scontrol", "update", f"jobid={job}", "EndTime=now+1")
+    cluster.slurm.output_of("scontrol", "update", f"jobid={job}", "EndTime=now+1")
     wait_for(lambda: cluster.over(job), what="the end that Slurm makes")
     assert cluster.state(job) == "TIMEOUT"
     told = wait_for(lambda: (found := cluster.closed(job)) and found.state == "ended" and found, what="its state")
@@ -159,7 +159,7 @@ def test_node_that_is_gone_is_told_and_the_other_is_seen_on(cluster: Cluster, tm
     )
     assert "streams_silent" in lossy.losses
     assert not lossy.complete
-    cluster.slurm.said("scontrol", "update", "nodename=node2", "state=down", "reason=gone")
+    cluster.slurm.output_of("scontrol", "update", "nodename=node2", "state=down", "reason=gone")
     wait_for(lambda: cluster.over(job), what="the end of the job")
     assert cluster.state(job) == "NODE_FAIL"
     told = cluster.job(job)

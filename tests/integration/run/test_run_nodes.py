@@ -49,7 +49,7 @@ class Job:
 
     @property
     def over(self) -> bool:
-        return not self.slurm.said("squeue", "-h", "-j", self.id, "-o", "%T").strip()
+        return not self.slurm.output_of("squeue", "-h", "-j", self.id, "-o", "%T").strip()
 
     def summary(self) -> RunSummary:
         wait_for(lambda: self.over, what=f"the end of job {self.id}")
@@ -172,7 +172,7 @@ def test_node_whose_collector_is_killed_is_told(cluster: Slurm, tmp_path: Path) 
 def test_job_that_is_cancelled_leaves_the_calls_of_all_nodes(cluster: Slurm, tmp_path: Path) -> None:
     job = submitted(cluster, tmp_path, f"-- srun {sys.executable} writer.py", "-N2")
     wait_for(lambda: job.has_written(2, BLOCKS), what="the first half")
-    cluster.said("scancel", job.id)
+    cluster.output_of("scancel", job.id)
     summary = job.summary()
     assert [written(summary, tmp_path / f"out.{rank}") for rank in (0, 1)] == [BLOCKS * BLOCK_BYTES] * 2
     assert "nodes_unseen" not in summary.job.losses, job.said

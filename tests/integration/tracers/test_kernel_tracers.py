@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from iotide.analyzers.interaction.settings import InteractionSettings
-from iotide.cli.rank.building import ranked
+from iotide.cli.rank.building import rank_traces
 from iotide.cli.rank.filtering import write_filtered
 from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
 from iotide.collectors.sources.registry import sniff
@@ -81,7 +81,7 @@ def buffer() -> Iterator[Path]:
 
 def ranking_of(trace: Path, form: str) -> Ranking:
     assert sniff(trace.read_bytes()[:65_536], trace.name) == form
-    answer = ranked([trace], None, InteractionSettings(top=20))
+    answer = rank_traces([trace], None, InteractionSettings(top=20))
     assert not answer.problems
     return answer.ranking
 
@@ -151,7 +151,7 @@ def test_mutexes_of_a_real_program(tmp_path: Path) -> None:
     trace = tmp_path / "locks.jsonl"
     trace.write_bytes(run("sort", "-s", "-t,", "-k5,5", data))
     assert sniff(trace.read_bytes()[:65_536], trace.name) == "locks"
-    answer = ranked([trace], None, InteractionSettings(by="thread"))
+    answer = rank_traces([trace], None, InteractionSettings(by="thread"))
     assert not answer.problems
     (component,) = answer.ranking.components
     named = Counter(actor.name for actor in answer.ranking.actors if actor.component == component.number)

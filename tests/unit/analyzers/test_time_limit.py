@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.time_limit import Written, time_limit_of
-from iotide.cli.common.job_end import end_of_job, parsed_end
+from iotide.cli.common.job_end import end_of_job, parse_end
 from iotide.clients.text.prediction_text import prediction_lines, time_limit_text
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Changed, Opened
@@ -264,12 +264,12 @@ def test_any_value_of_the_batch_system_is_a_time_or_is_told(text: str) -> None:
 def test_end_that_is_no_moment_is_refused(text: str) -> None:
     option = click.Option(["--ends-at"])
     with pytest.raises(click.BadParameter, match=r"is no end|is not a point in time"):
-        parsed_end(click.Context(click.Command("x")), option, text)
+        parse_end(click.Context(click.Command("x")), option, text)
 
 
 def test_end_may_be_given_from_now_on() -> None:
     option = click.Option(["--ends-at"])
     before = time.time()
-    found = parsed_end(click.Context(click.Command("x")), option, "+60")
+    found = parse_end(click.Context(click.Command("x")), option, "+60")
     assert found is not None
     assert before + 60 <= found <= time.time() + 60

@@ -26,4 +26,4 @@ def test_own_clock_takes_all_even_repetitions() -> None:
 )
 def test_own_clock_is_that_of_what_the_prediction_looked_at(window_s: float, repetitions: int, usual_s: float) -> None:
     clock = own_clock("raw times: 3.5 sec, 2.5 sec, 2.6 sec, 1.8 sec, 1.7 sec", window_s)
-    assert (clock.repetitions, clock.usual_s) == (repetitions, pytest.approx(usual_s))
+    assert (clock.repetitions, clock.usual_mean_s) == (repetitions, pytest.approx(usual_s))

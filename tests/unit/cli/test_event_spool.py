@@ -78,7 +78,7 @@ def test_rows_come_in_the_order_in_which_sorting_puts_them(pieces: list[tuple[li
     wanted = np.lexsort((np.concatenate(others), np.concatenate(keys)))
     found = np.concatenate([columns["place"] for columns in spool.in_order()])
     assert np.array_equal(found, wanted)
-    assert np.array_equal(np.concatenate([columns["place"] for columns in spool.as_they_came()]), np.arange(place))
+    assert np.array_equal(np.concatenate([columns["place"] for columns in spool.in_input_order()]), np.arange(place))
 
 
 def test_merging_holds_the_rows_around_one_key_and_not_all() -> None:

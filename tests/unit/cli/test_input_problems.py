@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from iotide.cli.common.console.input_problems import tell
+from iotide.cli.common.console.input_problems import print_problems
 from iotide.collectors.source import Problems, UnsupportedData
 from iotide.events import InputError
 
@@ -14,7 +14,7 @@ def test_lines_with_the_same_problem_are_named_three_times_and_then_counted(caps
         problems.add(InputError("a.st", line, f"no call at byte {line}", "a call"))
     for line in range(1, 9):
         problems.add(InputError("b.st", line, "no call at byte 1", "a call"))
-    tell(problems, UnsupportedData())
+    print_problems(problems, UnsupportedData())
     assert capsys.readouterr().err.splitlines() == [
         "iotide: a.st:1: no call at byte 1; expected a call",
         "iotide: a.st:2: no call at byte 2; expected a call",

@@ -43,14 +43,14 @@ def test_other_text_is_refused_with_what_was_expected(text: str) -> None:
 
 
 def test_moment_is_placed_on_the_clock_of_the_trace() -> None:
-    assert parsed("2.5").on_clock(10**18, True, "--from") == 10**18 + 2_500_000_000
-    assert parsed("2.5").on_clock(7, False, "--from") == 2_500_000_007
-    assert parsed("1731000000").on_clock(5, True, "--from") == 1731000000 * 10**9
+    assert parsed("2.5").to_ns(10**18, True, "--from") == 10**18 + 2_500_000_000
+    assert parsed("2.5").to_ns(7, False, "--from") == 2_500_000_007
+    assert parsed("1731000000").to_ns(5, True, "--from") == 1731000000 * 10**9
 
 
 def test_date_needs_a_trace_that_knows_its_own() -> None:
     with pytest.raises(click.UsageError, match="--to 2024-11-07: this trace does not say"):
-        parsed("2024-11-07").on_clock(0, False, "--to")
+        parsed("2024-11-07").to_ns(0, False, "--to")
 
 
 def test_nothing_given_is_nothing() -> None:

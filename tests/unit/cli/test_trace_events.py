@@ -127,7 +127,7 @@ def test_periods_of_many_events_are_those_of_few(path: Path, chosen: dict[str, o
     found = []
     for most_bytes, keeps in ((2**30, False), (0, False), (0, True)):
         trace = read(path, signal_only=not keeps, keeps_signal=keeps, most_bytes=most_bytes)
-        answer = analyse(trace.batches(), settings, "job", AnalysisOptions(all_modes=True), trace.apart)[:2]
+        answer = analyse(trace.batches(), settings, "job", AnalysisOptions(all_modes=True), trace.with_members)[:2]
         keys, names = trace.keys("rank")
         found.append((answer, trace.moved(), analyse_groups(trace.batches(), keys, names, settings, "rank", 3)))
     assert found[0] == found[1] == found[2]
@@ -172,7 +172,7 @@ def test_graphs_of_many_events_are_those_of_few(path: Path, text: str) -> None:
     found = []
     for size in (2**30, 0):
         selection = select(read(path, most_bytes=size), view)
-        sides = [selection.narrowed([Filter.parse(side)]) for side in ("rank=0", "rank=1-")]
+        sides = [selection.filtered([Filter.parse(side)]) for side in ("rank=0", "rank=1-")]
         graphs = [graph_of(each, view, "job", size) for each in (selection, *sides)]
         shown = timeline_of(selection, selection.mapper.names[0])
         found.append((graphs, [(each.events, each.left_out) for each in (selection, *sides)], shown))
@@ -225,7 +225,7 @@ def test_an_archive_whose_signal_is_kept_is_decoded_once_more_for_all_its_events
         return original(self, stream, signatures=signatures)
 
     monkeypatch.setattr(ArchiveReader, "calls", counted_calls)
-    analyse(trace.batches(), DetectSettings(), "job", AnalysisOptions(), trace.apart)
+    analyse(trace.batches(), DetectSettings(), "job", AnalysisOptions(), trace.with_members)
     trace.moved()
     assert decoded == []
     assert sum(len(batch) for _, batch in trace.chunks) == trace.events

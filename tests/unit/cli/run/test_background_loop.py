@@ -7,8 +7,8 @@ import os
 import threading
 
 import pytest
-from iotide.cli.run.background_loop import Pressure, running_aside
-from iotide.cli.run.low_priority import NICER, LowPriority
+from iotide.cli.run.background_loop import BacklogPressure, loop_in_thread
+from iotide.cli.run.low_priority import NICE_INCREMENT, LowPriority
 from support.system.waiting import wait_for
 
 
@@ -25,15 +25,15 @@ from support.system.waiting import wait_for
 )
 def test_work_is_late_when_it_was_behind_for_too_long(told: list[tuple[int, int]], late: bool) -> None:
     now = 0.0
-    pressure = Pressure(little=2, patience_s=10.0, clock=lambda: now)
+    pressure = BacklogPressure(little=2, patience_s=10.0, clock=lambda: now)
     for waiting, now in told:  # noqa: B007  (the clock reads it)
-        pressure.tell(waiting)
-    assert (pressure.late.is_set(), pressure.abreast.is_set()) == (late, not late)
+        pressure.update(waiting)
+    assert (pressure.is_behind.is_set(), pressure.has_caught_up.is_set()) == (late, not late)
 
 
 def test_loop_gives_way_unless_it_is_late_and_goes_on_afterwards() -> None:
     loop, now = asyncio.new_event_loop(), 0.0
-    pressure, low_priority = Pressure(little=2, patience_s=10.0, clock=lambda: now), LowPriority()
+    pressure, low_priority = BacklogPressure(little=2, patience_s=10.0, clock=lambda: now), LowPriority()
     at: list[tuple[str, int]] = []
 
     async def work() -> None:
@@ -46,11 +46,11 @@ def test_loop_gives_way_unless_it_is_late_and_goes_on_afterwards() -> None:
     def tell(waiting: int, at_s: float) -> None:
         nonlocal now
         now = at_s
-        pressure.tell(waiting)
+        pressure.update(waiting)
 
     task = loop.create_task(work())
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    with running_aside(loop, pressure, low_priority):
+    with loop_in_thread(loop, pressure, low_priority):
         for waiting, at_s, many in (
             (0, 0.0, 1),
             (10, 9.0, 1),
@@ -62,7 +62,7 @@ def test_loop_gives_way_unless_it_is_late_and_goes_on_afterwards() -> None:
             loop.call_soon_threadsafe(tell, waiting, at_s)
             wait_for(lambda many=many: len(at) >= many, what="the other thread")
     loop.run_until_complete(asyncio.sleep(0.01))
-    nicer = min(own + NICER, 19)
+    nicer = min(own + NICE_INCREMENT, 19)
     assert at == [("aside", nicer), ("beside", own), ("aside", nicer), ("beside", own), ("MainThread", own)]
     task.cancel()
     loop.run_until_complete(asyncio.gather(task, return_exceptions=True))

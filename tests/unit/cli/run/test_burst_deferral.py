@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from iotide.cli.common.lean_imports import lean_imports
 from iotide.cli.run import run_start
-from iotide.cli.run.burst_deferral import MANY, HoldingBack, times_of_thread
+from iotide.cli.run.burst_deferral import MIN_BURST_CALLS, BurstDeferral, thread_times
 from iotide.cli.run.low_priority import LowPriority
 from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings
@@ -44,44 +44,47 @@ class Machine:
     def clock(self) -> float:
         return self.now_s
 
-    def holding_back(self, patience_s: float = 10.0) -> HoldingBack:
-        return HoldingBack(BOUNDS, patience_s, self.times, self.clock)
+    def holding_back(self, patience_s: float = 10.0) -> BurstDeferral:
+        return BurstDeferral(BOUNDS, patience_s, self.times, self.clock)
 
 
 @pytest.mark.parametrize(
     ("waiting", "turns", "told"),
     [
-        pytest.param(MANY + 1, [CALM, CALM, BUSY, BUSY], [False, True, True], id="a burst has all cores"),
+        pytest.param(MIN_BURST_CALLS + 1, [CALM, CALM, BUSY, BUSY], [False, True, True], id="a burst has all cores"),
         pytest.param(
-            MANY + 1, [BUSY, BUSY, CALM, CALM, CALM, CALM], [True, True, True, False, False], id="there is a core again"
+            MIN_BURST_CALLS + 1,
+            [BUSY, BUSY, CALM, CALM, CALM, CALM],
+            [True, True, True, False, False],
+            id="there is a core again",
         ),
-        pytest.param(MANY + 1, [BUSY, BUSY, CALM, CALM, BUSY, CALM], [True] * 5, id="for a moment only"),
-        pytest.param(MANY, [BUSY, BUSY, BUSY], [False, False], id="little waits"),
+        pytest.param(MIN_BURST_CALLS + 1, [BUSY, BUSY, CALM, CALM, BUSY, CALM], [True] * 5, id="for a moment only"),
+        pytest.param(MIN_BURST_CALLS, [BUSY, BUSY, BUSY], [False, False], id="little waits"),
         pytest.param(MOST, [BUSY, BUSY, BUSY], [False, False], id="half of the room is taken"),
-        pytest.param(MANY + 1, [(0, 0)], [False, False], id="a system that does not tell"),
+        pytest.param(MIN_BURST_CALLS + 1, [(0, 0)], [False, False], id="a system that does not tell"),
     ],
 )
 def test_work_is_held_back_while_there_is_no_core_for_it(
     waiting: int, turns: list[tuple[int, int]], told: list[bool]
 ) -> None:
     holding_back = Machine(*turns).holding_back()
-    assert [holding_back.holds(waiting) for _ in told] == told
+    assert [holding_back.update(waiting) for _ in told] == told
 
 
 def test_work_is_held_back_for_some_time_at_most_until_it_has_caught_up() -> None:
     machine = Machine(BUSY)
     holding_back = machine.holding_back(patience_s=10.0)
     told = []
-    looks = ((1.0, 99), (2.0, MANY), (3.0, 50_000), (12.9, 50_000), (13.1, 50_000), (99.0, 50_000))
+    looks = ((1.0, 99), (2.0, MIN_BURST_CALLS), (3.0, 50_000), (12.9, 50_000), (13.1, 50_000), (99.0, 50_000))
     for machine.now_s, waiting in looks:
-        told.append(holding_back.holds(waiting))
+        told.append(holding_back.update(waiting))
     assert told == [False, False, True, True, False, False]
-    assert (holding_back.holds(MANY), holding_back.holds(50_000)) == (False, True)
+    assert (holding_back.update(MIN_BURST_CALLS), holding_back.update(50_000)) == (False, True)
 
 
 def test_system_tells_how_long_this_thread_had_a_core() -> None:
-    before, _ = times_of_thread()
-    wait_for(lambda: times_of_thread()[0] > before, what="time on a core")
+    before, _ = thread_times()
+    wait_for(lambda: thread_times()[0] > before, what="time on a core")
 
 
 class Waiting:
@@ -118,12 +121,12 @@ class Nobody:
         """Store the heartbeat."""
 
 
-def feed_of(source: Waiting, holding_back: HoldingBack) -> Feed:
+def feed_of(source: Waiting, holding_back: BurstDeferral) -> Feed:
     return Feed(cast(Any, source), cast(Sink, Nobody()), IngestStats(), "host", holding_back)
 
 
 def test_feed_leaves_a_burst_where_it_is_until_it_is_hurried() -> None:
-    source = Waiting(MANY + 1)
+    source = Waiting(MIN_BURST_CALLS + 1)
 
     async def observe() -> None:
         feed = feed_of(source, Machine(BUSY).holding_back())
@@ -151,7 +154,7 @@ class CountingSelector(selectors.DefaultSelector):
 
 
 def test_feed_sleeps_while_it_leaves_news_where_they_are() -> None:
-    source, selector = Waiting(MANY + 1), CountingSelector()
+    source, selector = Waiting(MIN_BURST_CALLS + 1), CountingSelector()
 
     async def observe() -> None:
         feed = feed_of(source, Machine(BUSY).holding_back())
@@ -173,7 +176,7 @@ def test_feed_sleeps_while_it_leaves_news_where_they_are() -> None:
 
 
 def test_feed_takes_what_waits_where_there_is_a_core() -> None:
-    source = Waiting(MANY + 1)
+    source = Waiting(MIN_BURST_CALLS + 1)
     asyncio.run(feed_of(source, Machine(CALM).holding_back()).run())
     source.close()
     assert source.polled == 1
@@ -190,21 +193,21 @@ def test_imports_pause_before_each_module_and_no_longer_afterwards(monkeypatch: 
 
 
 def test_import_that_pauses_for_a_burst_goes_on_when_the_command_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[HoldingBack] = []
+    made: list[BurstDeferral] = []
 
-    def holding_back(bounds: SpoolSettings, patience_s: float) -> HoldingBack:
+    def holding_back(bounds: SpoolSettings, patience_s: float) -> BurstDeferral:
         made.append(Machine(BUSY).holding_back(patience_s))
         return made[0]
 
-    monkeypatch.setattr(run_start, "HoldingBack", holding_back)
-    monkeypatch.setattr(run_start, "_LOOK_S", 0.0)
-    source, low_priority = Waiting(MANY + 1), LowPriority()
-    pause = run_start._pauses(BOUNDS, cast(RelayedSource, source), low_priority)
+    monkeypatch.setattr(run_start, "BurstDeferral", holding_back)
+    monkeypatch.setattr(run_start, "_POLL_S", 0.0)
+    source, low_priority = Waiting(MIN_BURST_CALLS + 1), LowPriority()
+    pause = run_start._burst_wait(BOUNDS, cast(RelayedSource, source), low_priority)
     thread = threading.Thread(target=pause)
     thread.start()
-    wait_for(lambda: made[0].held and source.listened > 1, what="a pause")
+    wait_for(lambda: made[0].is_deferred and source.listened > 1, what="a pause")
     assert thread.is_alive()
-    low_priority.over()
+    low_priority.command_ended()
     thread.join(60)
     assert not thread.is_alive()
     source.close()

@@ -8,9 +8,9 @@ import sys
 import threading
 
 import pytest
-from iotide.cli.run.low_priority import NICER, LowPriority
+from iotide.cli.run.low_priority import NICE_INCREMENT, LowPriority
 
-NICE = min(os.getpriority(os.PRIO_PROCESS, 0) + NICER, 19)
+NICE = min(os.getpriority(os.PRIO_PROCESS, 0) + NICE_INCREMENT, 19)
 
 
 def niceness() -> int:
@@ -19,36 +19,36 @@ def niceness() -> int:
 
 def test_work_gives_way_and_its_caller_does_not() -> None:
     before = niceness()
-    assert LowPriority().done(niceness) == NICE
+    assert LowPriority().run(niceness) == NICE
     assert niceness() == before
 
 
 def test_errors_of_the_work_are_raised() -> None:
     with pytest.raises(ZeroDivisionError):
-        LowPriority().done(lambda: 1 // 0)
+        LowPriority().run(lambda: 1 // 0)
 
 
 def test_no_work_yields_to_an_ended_command() -> None:
     low_priority = LowPriority()
-    low_priority.over()
-    assert low_priority.done(niceness) == niceness()
+    low_priority.command_ended()
+    assert low_priority.run(niceness) == niceness()
 
 
 def test_priority_comes_back_when_the_command_ends() -> None:
     low_priority = LowPriority()
 
     def work() -> int:
-        low_priority.over()
+        low_priority.command_ended()
         return niceness()
 
     # Without the privilege the niceness stays raised, and the result is the same.
-    assert low_priority.done(work) == (niceness() if _may_take_back() else NICE)
+    assert low_priority.run(work) == (niceness() if _may_take_back() else NICE)
 
 
 def test_a_thread_that_is_done_is_forgotten() -> None:
     """Its thread id may be reused before the command ends."""
     low_priority = LowPriority()
-    low_priority.done(niceness)
+    low_priority.run(niceness)
     assert low_priority._own == {}
 
 

@@ -11,7 +11,7 @@ import pytest
 from iotide.cli.run.nodes.collectors import NodeCollectors
 from iotide.cli.run.nodes.entry import make_entry
 from iotide.cli.run.nodes.launchers import Launcher, address_towards, launcher_of
-from iotide.cli.run.nodes.messages import News, Orders, Unseen, as_line
+from iotide.cli.run.nodes.messages import Instructions, StatusMessage, UntracedProgram, encode_line
 from iotide.daemon.access.principals import read_principals
 from iotide.events import UnavailableError
 from iotide.events.network.curve import read_pair
@@ -21,7 +21,7 @@ NODES = """NodeName=n1 Arch=x86_64 NodeAddr=10.0.0.1 NodeHostName=n1 OS=Linux 6.
 NodeName=n2 Arch=x86_64 NodeAddr=10.0.0.2 NodeHostName=n2
 NodeName=n3 Arch=x86_64 NodeHostName=n3
 """
-ORDERS = Orders(
+ORDERS = Instructions(
     endpoint="tcp://127.0.0.1:1", public="p", secret="s", server="t", socket="/x", job="j", ends_at_s=0.0, batch=None
 )
 
@@ -118,16 +118,16 @@ def collectors(said: list[str], script: str, nodes: tuple[str, ...] = ("n2", "n3
     return NodeCollectors(launcher, ORDERS, said.append)
 
 
-def says(*news: News) -> str:
-    return "; ".join(f"echo '{as_line(each).decode().strip()}'" for each in news)
+def says(*news: StatusMessage) -> str:
+    return "; ".join(f"echo '{encode_line(each).decode().strip()}'" for each in news)
 
 
 def test_reports_of_nodes_are_summed() -> None:
     said: list[str] = []
-    listening = [News(node=node, state="listening") for node in ("n2", "n3")]
-    heard = [News(node=node, state="heard") for node in ("n2", "n3")]
-    ended = [News(node="n2", state="ended", unseen=[Unseen("busybox", "is statically linked", 2)])]
-    ended.append(News(node="n3", state="ended", reason="17 calls were not acknowledged"))
+    listening = [StatusMessage(node=node, state="listening") for node in ("n2", "n3")]
+    heard = [StatusMessage(node=node, state="heard") for node in ("n2", "n3")]
+    ended = [StatusMessage(node="n2", state="ended", unseen=[UntracedProgram("busybox", "is statically linked", 2)])]
+    ended.append(StatusMessage(node="n3", state="ended", reason="17 calls were not acknowledged"))
     running = collectors(said, f"read orders; {says(*listening, *heard)}; cat; {says(*ended)}")
     running.wait_until_listening()
     assert said == ["collectors listen on n2, n3, too"]
@@ -141,9 +141,12 @@ def test_reports_of_nodes_are_summed() -> None:
     [
         ("cat >/dev/null", "where no collector was started"),
         ("exit 1", "where no collector was started"),
-        (says(News(node="n2", state="listening")) + "; cat >/dev/null", "whose collector never reached this node"),
-        (says(News(node="n2", state="heard")) + "; cat >/dev/null", "whose collector was gone"),
-        (says(News(node="n2", state="failed", reason="no room")), "no room"),
+        (
+            says(StatusMessage(node="n2", state="listening")) + "; cat >/dev/null",
+            "whose collector never reached this node",
+        ),
+        (says(StatusMessage(node="n2", state="heard")) + "; cat >/dev/null", "whose collector was gone"),
+        (says(StatusMessage(node="n2", state="failed", reason="no room")), "no room"),
         ("echo '{\"node\": 1}'; echo nonsense; cat >/dev/null", "where no collector was started"),
         ("head -c 3000000 /dev/zero; cat >/dev/null", "where no collector was started"),
     ],
@@ -174,9 +177,8 @@ def test_launcher_that_cannot_be_started_is_told() -> None:
 
 def test_collector_that_comes_late_is_told(tmp_path: Path) -> None:
     said: list[str] = []
-    script = (
-        f"until test -e {tmp_path}/go; do sleep 0.05; done; {says(News(node='n2', state='listening'))}; cat >/dev/null"
-    )
+    script = f"until test -e {tmp_path}/go; do sleep 0.05; done; "
+    script += f"{says(StatusMessage(node='n2', state='listening'))}; cat >/dev/null"
     running = collectors(said, script, ("n2",))
     running.wait_until_listening(0.1)
     assert "no collector yet on n2: programs that start there before it are not recorded" in said

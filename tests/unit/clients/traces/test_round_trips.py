@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.cli.archive.targets import TARGETS, losses_of
+from iotide.cli.archive.targets import TARGETS, count_losses
 from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
 from iotide.events import COLUMNS, Definitions, FileInfo, FileType, Flag, Kind, Layer, StreamInfo, make_batch
 from support.formats.parsing import collect
@@ -101,7 +101,7 @@ def test_the_table_has_a_row_for_each_fact_and_convert_reports_losses(form: str)
     batch = make_batch(1, {"call": 1, "file": 1})
     names = Definitions([(1, "read")], [(1, FileInfo("/f", mount_point="/", filesystem="ext4", shared=False))])
     reader = archive_of([Opened("s", info), Chunk("s", batch, names), Closed("s")])
-    lost = "\n".join(losses_of(reader, TARGETS[form]))
+    lost = "\n".join(count_losses(reader, TARGETS[form]))
     for what, words in {
         "parent_pid": "parents of", "ranks": "numbers of ranks", "mount": "mount points",
     }.items():  # fmt: skip

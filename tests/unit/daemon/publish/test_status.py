@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from iotide.cli.doctor.aggregator_checks import _of_one
+from iotide.cli.doctor.aggregator_checks import _findings_of
 from iotide.daemon.access.viewer import Viewer, viewer
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestStats
@@ -37,7 +37,7 @@ def test_healthy_aggregator_has_no_troubles(tmp_path: Path) -> None:
     assert made.state.folder == made.archives.disk.folder == str(tmp_path)
     assert (made.state.free_bytes or 0) > 0
     assert (made.journal.on, made.journal.failing) == (True, False)
-    (finding,) = _of_one(made, "")
+    (finding,) = _findings_of(made, "")
     assert finding.works
 
 
@@ -63,7 +63,7 @@ def test_each_trouble_has_its_remedy_and_each_reached_bound_its_option(tmp_path:
     assert not made.healthy
     assert [(bound.option, bound.value, bound.count) for bound in made.bounds] == [("max_jobs", 3.0, 4)]
     assert made.losses == {"streams_refused:max_jobs": 4}  # collectors name the reasons: unknown ones are left out
-    findings = _of_one(made, "partition 3 ")
+    findings = _findings_of(made, "partition 3 ")
     assert [finding.name for finding in findings] == [
         *(f"partition 3 {part}" for part in ("journal", "snapshots", "archives", "alerts")), "partition 3 bounds"
     ]  # fmt: skip
