@@ -15,7 +15,7 @@ _API = ("connect", "open", "show")
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the Python interface when it is asked for: commands start without it."""
+    """Import the Python interface when it is asked for: commands start without it."""
     if name not in _API:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import api

@@ -18,7 +18,7 @@ class _Hole(Struct):
     moved: int
 
     def within(self, start_ns: int, end_ns: int) -> float:
-        """Returns the share of the gap that lies in [start, end], 0 to 1."""
+        """Return the share of the gap that lies in [start, end], 0 to 1."""
         overlap = min(self.end_ns, end_ns) - max(self.start_ns, start_ns)
         if overlap < 0:
             return 0.0
@@ -35,7 +35,7 @@ class Completeness:
         self._holes: list[_Hole] = []
 
     def seen(self, until_ns: int, events: int, moved: int) -> None:
-        """Adds received calls and the bytes that they moved."""
+        """Add received calls and the bytes that they moved."""
         self._total = (self._total[0] + events, self._total[1] + moved)
         if self._times and until_ns <= self._times[-1]:
             self._sums[-1] = self._total
@@ -46,7 +46,7 @@ class Completeness:
             del self._times[1:-1:2], self._sums[1:-1:2]
 
     def lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
-        """Adds a loss: calls, and a lower bound of bytes, lost somewhere in [start, end]."""
+        """Add a loss: calls, and a lower bound of bytes, lost somewhere in [start, end]."""
         if not events and not moved:
             return
         self._holes.append(_Hole(min(start_ns, end_ns), end_ns, events, moved))
@@ -57,7 +57,7 @@ class Completeness:
             self._holes = [_joined(*first[at : at + 2]) for at in range(0, len(first), 2)] + rest
 
     def share(self, start_ns: int, end_ns: int) -> float:
-        """Returns the share of received calls in [start, end], 0 to 1.
+        """Return the share of received calls in [start, end], 0 to 1.
 
         The share of received bytes counts if it is lower.
         """
@@ -69,7 +69,7 @@ class Completeness:
         return min(_part(until[0] - before[0], events), _part(until[1] - before[1], moved))
 
     def _until(self, at_ns: int) -> tuple[float, float]:
-        """Returns cumulative calls and bytes up to a time, interpolated linearly between two marks."""
+        """Return cumulative calls and bytes up to a time, interpolated linearly between two marks."""
         after = bisect_right(self._times, at_ns)
         if after == len(self._times):
             return self._total

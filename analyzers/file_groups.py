@@ -70,7 +70,7 @@ _OWN_MEMORY: Final = tuple(
 
 
 def _kind_of_folder(folder: str) -> tuple[bool, bool]:
-    """Returns whether a folder (with trailing slash) belongs to software.
+    """Return whether a folder (with trailing slash) belongs to software.
 
     The second flag is whether software writes there for itself.
     """
@@ -110,7 +110,7 @@ class CountRule(Struct, frozen=True):
     system_paths: tuple[str, ...] = ()
 
     def group(self, path: str, kind: int) -> int:
-        """Returns DATA, CHANNEL or SYSTEM.
+        """Return DATA, CHANNEL or SYSTEM.
 
         Args:
             path: path of the file as the program or the kernel spells it; "" if unknown.
@@ -150,7 +150,7 @@ class CountRule(Struct, frozen=True):
         return not path.startswith(_MACHINE) or path.startswith(_NOT_THE_MACHINE)
 
     def left_out(self, path: str, kind: int) -> int:
-        """Returns the mask of directions that do not count for a file. It is READS, WRITES, their sum, or 0.
+        """Return the mask of directions that do not count for a file. It is READS, WRITES, their sum, or 0.
 
         Writes by a program count for every file, except files that software writes for itself.
 

@@ -11,7 +11,7 @@ from .signal.selection import ALL_COUNTS, LeftOut
 
 
 def mapped_stores(batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> tuple[int, int]:
-    """Returns the bytes mapped with stores that reach the file. It also returns the bytes passed to ``msync``.
+    """Return the bytes mapped with stores that reach the file. It also returns the bytes passed to ``msync``.
 
     Both are lengths; how many of these bytes were stored to is unknown. Nested calls (depth > 0) are excluded, since
     the outer call has the same bytes. Files to which writes do not count are excluded, too.

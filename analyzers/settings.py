@@ -109,7 +109,7 @@ class DetectSettings(BaseModel):
     )
 
     def check_running(self) -> None:
-        """Raises ConfigError if a running job cannot be analyzed with these settings."""
+        """Raise ConfigError if a running job cannot be analyzed with these settings."""
         if self.sampling == "point":
             raise ConfigError("sampling at points needs a finished trace; a running job is sampled by volume")
 

@@ -127,7 +127,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
 
 
 def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str:
-    """Returns the reason why checkpoints cannot be predicted; "" if they can."""
+    """Return the reason why checkpoints cannot be predicted; "" if they can."""
     if ends_at_s <= prediction.made_at_s:
         return "this end has passed"
     if prediction.incomplete:
@@ -140,7 +140,7 @@ def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str
 
 
 def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) -> _Course:
-    """Returns the position of the job in its sequence of checkpoints."""
+    """Return the position of the job in its sequence of checkpoints."""
     # latest predicted start before the last writes
     back = math.floor((written.until_s - coming.start_s.value) / period_s + _EARLY)
     last_s = min(coming.start_s.value + back * period_s, written.until_s)
@@ -182,7 +182,7 @@ def _drawn(
 
 
 def _anywhere(period_s: float, lasting: Estimate) -> Estimate:
-    """Returns the work lost at a time that is independent of the period."""
+    """Return the work lost at a time that is independent of the period."""
     lasts = min(lasting.value, period_s)
     return Estimate(
         value=lasts + period_s / 2, low=lasts + _QUANTILES[0] * period_s, high=lasts + _QUANTILES[1] * period_s
@@ -194,7 +194,7 @@ def _busy(period_s: float, lasting: Estimate) -> float:
 
 
 def _deviation(estimate: Estimate) -> float:
-    """Returns the standard deviation. The lower side of a start may be cut off by the present, so the larger side is
+    """Return the standard deviation. The lower side of a start may be cut off by the present, so the larger side is
     used.
     """
     return max(estimate.high - estimate.value, estimate.value - estimate.low, 0.0) / _TAIL

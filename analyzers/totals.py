@@ -71,7 +71,7 @@ class Totals:
         self._layers = np.zeros(1, np.uint8)
 
     def update(self, batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> None:
-        """Adds events whose ``call`` and ``file`` columns have the job's ids. ``left_out`` is indexed by file."""
+        """Add events whose ``call`` and ``file`` columns have the job's ids. ``left_out`` is indexed by file."""
         if not len(batch):
             return
         self.events += len(batch)
@@ -91,7 +91,7 @@ class Totals:
         self._add(rows, alike.counts()[order], left_out)
 
     def _add(self, batch: EventBatch, count: npt.NDArray[np.int64], left_out: LeftOut) -> None:
-        """Adds events, or sums of equal events."""
+        """Add events, or sums of equal events."""
         moved, duration = (column.astype(np.int64, copy=False) for column in (batch.bytes, batch.duration))
         counting = np.where(is_left_out(batch, left_out), 0, moved) if left_out.any() else moved
         call = self._bounded(self._calls, batch.call, count)
@@ -110,13 +110,13 @@ class Totals:
         self._files.add(file, {**columns, "ns": np.where(outer, duration, 0)})
 
     def _bounded(self, table: _Table, ids: npt.NDArray[Any], count: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        """Returns the ids, with ids beyond the table's bound replaced by "other"."""
+        """Return the ids, with ids beyond the table's bound replaced by "other"."""
         beyond = ids > table.bound
         self.overflowed += int(count[beyond].sum())
         return np.where(beyond, OTHER, ids).astype(np.intp)
 
     def calls(self, top: int | None = None) -> list[CallRow]:
-        """Returns the observed calls by descending bytes, then descending number of calls."""
+        """Return the observed calls by descending bytes, then descending number of calls."""
         table = self._calls
         order = _ranked(table["calls"], [table["bytes"]], top)
         return [
@@ -132,7 +132,7 @@ class Totals:
         ]
 
     def files(self, top: int | None = None, left_out: LeftOut = ALL_COUNTS) -> list[FileRow]:
-        """Returns the files with traffic that counts, by descending bytes, then descending number of calls."""
+        """Return the files with traffic that counts, by descending bytes, then descending number of calls."""
         table, missing = self._files, self._missing(left_out)
         read = np.where(missing & READS, 0, table["read"])
         written = np.where(missing & WRITES, 0, table["written"])
@@ -150,7 +150,7 @@ class Totals:
         ]
 
     def not_counted(self, left_out: LeftOut, groups: npt.NDArray[np.uint8]) -> dict[int, tuple[int, int]]:
-        """Returns bytes read and written that do not count, by file group.
+        """Return bytes read and written that do not count, by file group.
 
         Args:
             left_out: mask of directions that do not count, by file number.
@@ -166,13 +166,13 @@ class Totals:
         }
 
     def _missing(self, left_out: LeftOut) -> LeftOut:
-        """Returns the mask of directions that do not count. It has an entry for each row of the file table."""
+        """Return the mask of directions that do not count. It has an entry for each row of the file table."""
         rows = len(self._files)
         return np.concatenate([left_out[:rows], np.zeros(max(rows - len(left_out), 0), np.uint8)])
 
 
 def added(total: int, values: npt.NDArray[np.int64]) -> int:
-    """Returns the total plus non-negative values, exact up to 2^62 and saturated there."""
+    """Return the total plus non-negative values, exact up to 2^62 and saturated there."""
     if len(values) and int(values.max()) >= _HUGE:
         exact: int = sum(values.tolist())
         return min(total + exact, SATURATION)
@@ -193,7 +193,7 @@ class _Table:
         return self._columns[name]
 
     def add(self, ids: npt.NDArray[np.intp], columns: dict[str, npt.NDArray[np.int64]]) -> None:
-        """Adds values to the rows of their ids."""
+        """Add values to the rows of their ids."""
         size = int(ids.max()) + 1
         if size > len(self):
             room = min(max(size, 2 * len(self)), self.bound + 1)
@@ -212,7 +212,7 @@ class _Table:
 
 
 def _ranked(calls: npt.NDArray[np.int64], moved: list[npt.NDArray[np.int64]], top: int | None) -> npt.NDArray[np.intp]:
-    """Returns the ids that have calls, by descending bytes, then descending number of calls."""
+    """Return the ids that have calls, by descending bytes, then descending number of calls."""
     present = np.flatnonzero(calls)
     weight = sum((column[present] for column in moved), np.zeros(len(present), np.float64))
     return present[np.lexsort((present, -calls[present], -weight))][:top]

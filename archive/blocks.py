@@ -58,13 +58,13 @@ class Block:
 
 
 def head() -> bytes:
-    """Returns the beginning of a file."""
+    """Return the beginning of a file."""
     start = _HEAD.pack(MAGIC, VERSION, 0, 0)[:12]
     return start + struct.pack("<I", zlib.crc32(start))
 
 
 def encode_block(kind: BlockKind, payload: bytes) -> bytes:
-    """Returns a block as bytes.
+    """Return a block as bytes.
 
     Raises:
         ValueError: the payload is too long for a block.
@@ -76,7 +76,7 @@ def encode_block(kind: BlockKind, payload: bytes) -> bytes:
 
 
 def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterator[Block]:
-    """Yields the blocks of a file.
+    """Yield the blocks of a file.
 
     Args:
         file: the file, positioned at its start.
@@ -129,7 +129,7 @@ def _whole(file: BinaryIO, fixed: bytes, at: int) -> Block | None:
 
 
 def _next_mark(file: BinaryIO, at: int) -> int | None:
-    """Returns the offset of the next block mark, at or after an offset."""
+    """Return the offset of the next block mark, at or after an offset."""
     held = b""
     file.seek(at)
     while piece := file.read(_SEARCH):

@@ -32,7 +32,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode_bundle(texts: Sequence[bytes], numbers: Sequence[int] = ()) -> bytes:
-    """Encodes texts, each optionally with a number, as the payload of a block."""
+    """Encode texts, each optionally with a number, as the payload of a block."""
     whole, lengths = b"".join(texts), [len(text) for text in texts]
     payload = _encoder.encode(_Payload(list(numbers), lengths, zlib.compress(whole, _LEVEL)))
     if len(texts) > _most_texts(payload):
@@ -41,7 +41,7 @@ def encode_bundle(texts: Sequence[bytes], numbers: Sequence[int] = ()) -> bytes:
 
 
 def numbers_of(payload: bytes) -> list[int]:
-    """Returns the numbers of a bundle's texts without decompressing the texts.
+    """Return the numbers of a bundle's texts without decompressing the texts.
 
     Raises:
         ValueError: there is not one number per text, or there are too many texts.
@@ -54,7 +54,7 @@ def numbers_of(payload: bytes) -> list[int]:
 
 
 def decode_bundle(payload: bytes) -> list[bytes]:
-    """Returns the texts of a bundle.
+    """Return the texts of a bundle.
 
     Raises:
         ValueError: the texts are longer than declared or allowed; no more memory is used.

@@ -52,5 +52,5 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the helper, or None if it cannot be used. It was not built, or was built from other sources."""
+    """Return the helper, or None if it cannot be used. It was not built, or was built from other sources."""
     return load(_PATH, _FUNCTIONS)

@@ -94,7 +94,7 @@ _WRITE_WORD = re.compile(r"write|_put_var|send", re.IGNORECASE)
 
 @lru_cache(maxsize=65_536)
 def classify(call: str) -> tuple[Layer, Kind]:
-    """Returns a call's layer and kind. They come from the table, otherwise from the prefix and the words of its name.
+    """Return a call's layer and kind. They come from the table, otherwise from the prefix and the words of its name.
 
     >>> classify("pwrite64"), classify("MPI_File_write_at_all")
     ((<Layer.POSIX: 1>, <Kind.WRITE: 8>), (<Layer.MPIIO: 3>, <Kind.WRITE: 8>))

@@ -24,7 +24,7 @@ class Numbering(Generic[Text]):
         self._known: dict[Text, int] = {}
 
     def of(self, texts: Sequence[Text]) -> npt.NDArray[np.uint32]:
-        """Returns the number of each text, uint32."""
+        """Return the number of each text, uint32."""
         known = self._known
         numbers = list(map(known.get, texts))
         if None in numbers:

@@ -20,11 +20,11 @@ class Parser(Protocol):
     counters: Counter[str]
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes and returns the items that they complete."""
+        """Parse the next bytes and return the items that they complete."""
         ...
 
     def finish(self) -> list[SourceItem]:
-        """Ends the input; returns pending items, and ``Closed`` for each open stream."""
+        """End the input; returns pending items, and ``Closed`` for each open stream."""
         ...
 
 
@@ -45,7 +45,7 @@ class Input:
     """Receives the data that a parser could not represent, at the latest in ``finish``."""
 
     def stream(self, source: str, part: str = "") -> str:
-        """Returns the id of a stream of this input. Ids too long for the wire are cut and get a digest."""
+        """Return the id of a stream of this input. Ids too long for the wire are cut and get a digest."""
         tail = f"#{self.generation}" if self.generation > 1 else ""
         whole = f"{source}:{self.name}{tail}" + (f":{part}" if part else "")
         if len(whole) <= MAX_STREAM_ID:
@@ -54,7 +54,7 @@ class Input:
         return whole[: MAX_STREAM_ID - len(digest) - 1] + "~" + digest
 
     def malformed(self, line: int | None, problem: str, expected: str) -> None:
-        """Counts and reports a skipped line (or record)."""
+        """Count and report a skipped line (or record)."""
         self.counters["lines_malformed"] += 1
         self.problems.add(InputError(self.name, line, problem, expected))
 

@@ -36,7 +36,7 @@ class Recorded:
 
 
 def recorded_streams(readers: Sequence[ArchiveReader]) -> list[Recorded]:
-    """Returns the streams of recordings that have calls.
+    """Return the streams of recordings that have calls.
 
     Raises:
         InputError: a section is corrupt.
@@ -86,7 +86,7 @@ class Replayer:
         return not self._waiting
 
     def poll(self) -> list[SourceItem]:
-        """Returns the calls that are due, at most about 65,536."""
+        """Return the calls that are due, at most about 65,536."""
         if self._began_s is None:
             self._began_s = self._clock()
         items: list[SourceItem] = []
@@ -113,11 +113,11 @@ class Replayer:
         return items
 
     def stop(self) -> None:
-        """Ends the replay; the caller of ``poll`` closes the open streams."""
+        """End the replay; the caller of ``poll`` closes the open streams."""
         self._waiting.clear()
 
     def close(self) -> None:
-        """Same as ``stop``."""
+        """Do the same as ``stop``."""
         self.stop()
 
     def _now_ns(self) -> int:
@@ -141,7 +141,7 @@ class _Stream:
     def take(
         self, until: int, most: int, change: Callable[[StreamInfo], StreamInfo], shift_ns: int
     ) -> tuple[list[SourceItem], int | None]:
-        """Returns the items that are due, and the time of the next ones. Returns None at the stream's end.
+        """Return the items that are due, and the time of the next ones. Returns None at the stream's end.
 
         Raises:
             InputError: a section is corrupt.
@@ -165,11 +165,11 @@ class _Stream:
         return items, int(self._due[0])
 
     def abandon(self) -> list[SourceItem]:
-        """Returns the items that close a stream that cannot be read any further."""
+        """Return the items that close a stream that cannot be read any further."""
         return [Closed(self._name)] if self._name else []
 
     def _fetch(self) -> bool:
-        """Reads the next calls; False: there are none."""
+        """Read the next calls; False: there are none."""
         for each in self._calls or ():
             if len(each.batch):
                 self._batch, self._definitions = each.batch, each.definitions

@@ -63,7 +63,7 @@ class Problems(Struct):
     first: list[InputError] = field(default_factory=list)
 
     def add(self, problem: InputError) -> None:
-        """Counts one problem and stores it if there is room."""
+        """Count one problem and store it if there is room."""
         self.total += 1
         if len(self.first) < self.kept:
             self.first.append(problem)
@@ -79,13 +79,13 @@ class UnsupportedData(Struct):
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, what: str, count: int = 1) -> None:
-        """Adds ``count`` things of one kind; a count of 0 has no effect."""
+        """Add ``count`` things of one kind; a count of 0 has no effect."""
         if count > 0:
             known = what in self.counts or len(self.counts) < self.most
             self.counts[what if known else "things of further kinds"] += count
 
     def merge(self, other: UnsupportedData) -> None:
-        """Adds the counts of another input."""
+        """Add the counts of another input."""
         for what, count in other.counts.items():
             self.add(what, count)
 
@@ -108,7 +108,7 @@ class Source(Protocol):
         ...
 
     def poll(self) -> list[SourceItem]:
-        """Returns new items, at most about 65,536 events per stream. Returns an empty list if there are none."""
+        """Return new items, at most about 65,536 events per stream. Returns an empty list if there are none."""
         ...
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class BufferingSource(Protocol):
     """A source that delays events for fuller batches."""
 
     def stop_buffering(self) -> None:
-        """Makes each later poll return all available events."""
+        """Make each later poll return all available events."""
         ...
 
 
@@ -130,11 +130,11 @@ class WakeableSource(Protocol):
     """A source that notifies when it must be polled."""
 
     def sleep(self) -> bool:
-        """Enables notification through the descriptor; False: not for all input, so poll again soon."""
+        """Enable notification through the descriptor; False: not for all input, so poll again soon."""
         ...
 
     def fileno(self) -> int:
-        """Returns a descriptor that becomes readable when there is new input."""
+        """Return a descriptor that becomes readable when there is new input."""
         ...
 
 
@@ -150,7 +150,7 @@ class ResumableSource(Protocol):
         ...
 
     def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns read positions by the source's own names. Returns None for a position that is not needed any more.
+        """Return read positions by the source's own names. Returns None for a position that is not needed any more.
 
         Args:
             is_queued: function that returns whether all events of a stream are ready to be stored; its second argument
@@ -159,7 +159,7 @@ class ResumableSource(Protocol):
         ...
 
     def positions_stored(self) -> None:
-        """Confirms that the positions of ``read_positions`` and all data before them are stored."""
+        """Confirm that the positions of ``read_positions`` and all data before them are stored."""
         ...
 
 

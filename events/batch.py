@@ -64,11 +64,11 @@ class EventBatch:
         return min(int(self.bytes.sum(dtype=np.float64)), _MAX_BYTES)
 
     def columns(self) -> dict[str, IntArray]:
-        """Returns the arrays by column name, in schema order."""
+        """Return the arrays by column name, in schema order."""
         return {name: getattr(self, name) for name in COLUMNS}
 
     def select(self, rows: npt.NDArray[Any] | slice) -> EventBatch:
-        """Returns the rows selected by a boolean mask, an index array or a slice. Constant columns stay constant."""
+        """Return the rows selected by a boolean mask, an index array or a slice. Constant columns stay constant."""
         if isinstance(rows, slice):
             return EventBatch(*[column[rows] for column in _values(self)])
         start = self.start[rows]
@@ -79,7 +79,7 @@ class EventBatch:
         return _batch(picked)
 
     def replace(self, **columns: npt.ArrayLike) -> EventBatch:
-        """Returns a batch with some columns replaced (scalars apply to all rows)."""
+        """Return a batch with some columns replaced (scalars apply to all rows)."""
         made = self.columns()
         for name, value in columns.items():
             made[name] = _column(name, value, len(self))
@@ -87,17 +87,17 @@ class EventBatch:
 
 
 def is_constant(column: npt.NDArray[Any]) -> bool:
-    """Returns whether a column is stored as one repeated value."""
+    """Return whether a column is stored as one repeated value."""
     return column.strides == (0,) and len(column) > 0
 
 
 def occurring(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns the values of a column, but only one for a constant column. This suffices to find the distinct values."""
+    """Return the values of a column, but only one for a constant column. This suffices to find the distinct values."""
     return column[:1] if is_constant(column) else column
 
 
 def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
-    """Builds a batch from arrays or scalars by column name. Missing columns get their "unknown" value.
+    """Build a batch from arrays or scalars by column name. Missing columns get their "unknown" value.
 
     Raises:
         ValueError: a column is not in the schema, has the wrong length, or is not one-dimensional.
@@ -111,7 +111,7 @@ def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
 
 
 def empty_batch() -> EventBatch:
-    """Returns a batch without events."""
+    """Return a batch without events."""
     return make_batch(0, {})
 
 

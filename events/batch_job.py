@@ -33,7 +33,7 @@ class BatchJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return " ".join(text for text in (self.array_task, self.name) if text)
 
     def completed(self, later: BatchJob | None) -> BatchJob:
-        """Returns the job with missing values filled in from ``later``; long texts are cut."""
+        """Return the job with missing values filled in from ``later``; long texts are cut."""
         made = {}
         for name in self.__struct_fields__:
             value = getattr(self, name) or getattr(later, name, None)

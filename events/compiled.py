@@ -28,12 +28,12 @@ _log = logging.getLogger(__name__)
 
 
 def path_of(name: str) -> Path:
-    """Returns the path of one of ``HELPERS``, built or not."""
+    """Return the path of one of ``HELPERS``, built or not."""
     return Path(__file__).parents[1] / HELPERS[name]
 
 
 def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CDLL | None:
-    """Loads a helper and declares its functions, each by its result and its arguments.
+    """Load a helper and declares its functions, each by its result and its arguments.
 
     Returns:
         None if it was not built, or from other sources, which is logged: Python code then replaces it, slower.
@@ -51,7 +51,7 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
 
 
 def problem_of(path: str) -> str:
-    """Returns why a helper cannot be used, or ""."""
+    """Return why a helper cannot be used, or ""."""
     if not Path(path).exists():
         return "it was not built"
     try:
@@ -64,7 +64,7 @@ def problem_of(path: str) -> str:
 
 
 def digest_of(folder: Path) -> str:
-    """Returns a digest of the C sources in a folder and of their includes. Returns "" if there are none."""
+    """Return a digest of the C sources in a folder and of their includes. Returns "" if there are none."""
     waiting = sorted(folder.glob("*.c"))
     seen: set[Path] = set()
     told = hashlib.sha256()

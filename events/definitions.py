@@ -92,7 +92,7 @@ class Interner:
         self._fresh = Definitions()
 
     def string(self, text: str) -> int:
-        """Returns the number of a string (a call name)."""
+        """Return the number of a string (a call name)."""
         number = self._strings.get(text)
         if number is None:
             number = self._number(self._strings, text)
@@ -101,7 +101,7 @@ class Interner:
         return number
 
     def file(self, path: str, info: FileInfo | None = None) -> int:
-        """Returns the number of a file; ``info`` is used if the path is new."""
+        """Return the number of a file; ``info`` is used if the path is new."""
         if not path:
             return UNKNOWN_ID
         number = self._files.get(path)
@@ -112,18 +112,18 @@ class Interner:
         return number
 
     def known_file(self, path: str) -> int:
-        """Returns the number of a known file; 0 for others."""
+        """Return the number of a known file; 0 for others."""
         return self._files.get(path, UNKNOWN_ID)
 
     def amend_file(self, path: str, **more: Any) -> None:
-        """Sets fields of a file's FileInfo, if its definition has not been taken yet."""
+        """Set fields of a file's FileInfo, if its definition has not been taken yet."""
         files = self._fresh.files
         at = bisect_left(files, self.known_file(path), key=itemgetter(0))
         if at < len(files) and files[at][1].path == path[:MAX_TEXT]:
             files[at] = (files[at][0], msgspec.structs.replace(files[at][1], **more))
 
     def new_signature(self, text: str) -> int:
-        """Returns a number for a signature. The caller stores it, and does not request it again for the same text."""
+        """Return a number for a signature. The caller stores it, and does not request it again for the same text."""
         if self._signatures >= self._capacity:
             self.overflowed += 1
             return UNKNOWN_ID
@@ -132,7 +132,7 @@ class Interner:
         return self._signatures
 
     def handle(self, number: int, info: HandleInfo) -> bool:
-        """Defines a handle; False if the number is already defined or 0."""
+        """Define a handle; False if the number is already defined or 0."""
         if number in self._handles or number == UNKNOWN_ID:
             return False
         if len(self._handles) >= min(self._capacity, MAX_HANDLES):
@@ -143,7 +143,7 @@ class Interner:
         return True
 
     def take_fresh(self) -> Definitions:
-        """Returns the definitions made since the last call."""
+        """Return the definitions made since the last call."""
         fresh, self._fresh = self._fresh, Definitions()
         return fresh
 
@@ -172,7 +172,7 @@ class DefinitionTable:
         self._signatures: list[str] = [""]
 
     def apply(self, fresh: Definitions) -> None:
-        """Adds new definitions. A known number may be defined again only with the same meaning.
+        """Add new definitions. A known number may be defined again only with the same meaning.
 
         Raises:
             ProtocolError: a number is skipped, gets a second meaning, or exceeds the table's capacity.
@@ -185,27 +185,27 @@ class DefinitionTable:
             self._place_all(self._signatures, fresh.signatures, "signature")
 
     def string(self, number: int) -> str:
-        """Returns a string by number, or "" if the number is undefined."""
+        """Return a string by number, or "" if the number is undefined."""
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
     def file(self, number: int) -> FileInfo:
-        """Returns a file by number, or an empty FileInfo if the number is undefined."""
+        """Return a file by number, or an empty FileInfo if the number is undefined."""
         return self._files[number] if 0 <= number < len(self._files) else self._files[0]
 
     def signature(self, number: int) -> str:
-        """Returns the text of a call with its parameters. It is "" if the number is undefined."""
+        """Return the text of a call with its parameters. It is "" if the number is undefined."""
         return self._signatures[number] if 0 <= number < len(self._signatures) else ""
 
     def strings_from(self, number: int) -> list[str]:
-        """Returns the strings from a number on."""
+        """Return the strings from a number on."""
         return self._strings[number:]
 
     def files_from(self, number: int) -> list[FileInfo]:
-        """Returns the files from a number on."""
+        """Return the files from a number on."""
         return self._files[number:]
 
     def call_texts(self) -> tuple[list[str], list[str]]:
-        """Returns the strings and the signatures by number. The lists belong to the table and must not be changed."""
+        """Return the strings and the signatures by number. The lists belong to the table and must not be changed."""
         return self._strings, self._signatures
 
     @property

@@ -16,7 +16,7 @@ MAX_TEXT_BYTES: Final = 16 * 2**20
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Opens a regular file for reading. Raises OSError for everything else, without waiting for a pipe's writer."""
+    """Open a regular file for reading. Raises OSError for everything else, without waiting for a pipe's writer."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         mode = os.fstat(descriptor).st_mode
@@ -31,7 +31,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    r"""Returns the text of a file or pipe, UTF-8, with "\n" for all line ends.
+    r"""Return the text of a file or pipe, UTF-8, with "\n" for all line ends.
 
     Raises:
         OSError: it cannot be read, the pipe has no writer, or it has more than MOST_TEXT_BYTES.
@@ -41,7 +41,7 @@ def read_text(path: Path, errors: str = "strict") -> str:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Returns the content of a file or pipe.
+    """Return the content of a file or pipe.
 
     Raises:
         OSError: it cannot be read, the pipe has no writer, or it has more bytes than ``most``.
@@ -60,7 +60,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text to a file, or to a pipe with a reader.
+    """Write a text to a file, or to a pipe with a reader.
 
     Raises:
         OSError: it cannot be written, or the pipe has no reader.
@@ -71,10 +71,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def readable(path: object) -> str:
-    """Returns a path or command line text as valid UTF-8, with other bytes as ``\\xNN``."""
+    """Return a path or command line text as valid UTF-8, with other bytes as ``\\xNN``."""
     return os.fsencode(str(path)).decode(errors="backslashreplace")
 
 
 def _opened_at_once(path: str, flags: int) -> int:
-    """Opens without waiting for the other end of a pipe."""
+    """Open without waiting for the other end of a pipe."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)

@@ -35,7 +35,7 @@ class ForwardFill:
     def before(
         self, groups: Ints, sets: npt.NDArray[np.bool_], *values: npt.ArrayLike, default: int = 0
     ) -> npt.NDArray[np.int64]:
-        """Returns for each row the values set by the latest earlier row of its group.
+        """Return for each row the values set by the latest earlier row of its group.
 
         Args:
             groups: int64[n], rows in order of occurrence.
@@ -70,7 +70,7 @@ class ForwardFill:
         return answer
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the whole state as plain data."""
+        """Return the whole state as plain data."""
         return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
 
     @classmethod

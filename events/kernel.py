@@ -69,6 +69,6 @@ LOCK: Final = "lock:"
 
 
 def text_about(prefix: str, text: str) -> tuple[str, FileInfo]:
-    """Returns path and FileInfo for numbering a command's or a lock's name, such as ``comm:mysqld``."""
+    """Return path and FileInfo for numbering a command's or a lock's name, such as ``comm:mysqld``."""
     path = prefix + text
     return path, FileInfo(path, FileType.PSEUDO)

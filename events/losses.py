@@ -131,12 +131,12 @@ REASONS: Final[dict[str, Reason]] = {
 
 
 def is_loss(name: str) -> bool:
-    """Returns whether a counter of this name counts data that should not be missing."""
+    """Return whether a counter of this name counts data that should not be missing."""
     return name.startswith(_LOST)
 
 
 def checked(losses: Mapping[str, int]) -> dict[str, int]:
-    """Returns the valid losses among a peer's counters, at most 64.
+    """Return the valid losses among a peer's counters, at most 64.
 
     They have bounded names, and counts from 1 to 2**62.
     """
@@ -150,22 +150,22 @@ def checked(losses: Mapping[str, int]) -> dict[str, int]:
 
 
 def bounded(losses: Mapping[str, int]) -> dict[str, int]:
-    """Returns losses that a message can carry: counts from 1 to 2**62."""
+    """Return losses that a message can carry: counts from 1 to 2**62."""
     return {name: min(count, _SATURATION) for name, count in losses.items() if count > 0}
 
 
 def events_of(losses: Mapping[str, int]) -> int:
-    """Returns the number of lost calls; an unreadable line counts as one."""
+    """Return the number of lost calls; an unreadable line counts as one."""
     return sum(count for name, count in losses.items() if name.startswith(EVENTS) or name == LINES)
 
 
 def bytes_of(losses: Mapping[str, int]) -> int:
-    """Returns a lower bound of the bytes that the lost calls moved."""
+    """Return a lower bound of the bytes that the lost calls moved."""
     return sum(count for name, count in losses.items() if name.startswith(BYTES))
 
 
 def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
-    """Yields a sentence for each loss, the largest first.
+    """Yield a sentence for each loss, the largest first.
 
     It has the count, what was lost and why, bytes, and remedy.
     """

@@ -17,7 +17,7 @@ _RANGE: Final = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 @lru_cache(maxsize=256)
 def nodes_in(text: str) -> tuple[str, ...]:
-    """Returns the names in a list; at most 100,000, and none if it is malformed.
+    """Return the names in a list; at most 100,000, and none if it is malformed.
 
     >>> nodes_in("rack[1-2]node[08-10],login1")[:4]
     ('rack1node08', 'rack1node09', 'rack1node10', 'rack2node08')

@@ -29,7 +29,7 @@ EVENTS: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def load() -> Any:
-    """Returns the package's lower module. Its functions have the names of the C library without ``OTF2_``.
+    """Return the package's lower module. Its functions have the names of the C library without ``OTF2_``.
 
     Raises:
         UnavailableError: the package is missing or not usable here.
@@ -45,12 +45,12 @@ def load() -> Any:
 
 
 def address(library: Any, name: str) -> int:
-    """Returns the address of a function of the C library, by its full name."""
+    """Return the address of a function of the C library, by its full name."""
     return ctypes.cast(getattr(library.Config.conf.lib, name), ctypes.c_void_p).value or 0
 
 
 def _suppress_output(library: Any) -> None:
-    """Keeps OTF2 from printing on standard error: failures are raised."""
+    """Keep OTF2 from printing on standard error: failures are raised."""
     if _kept:
         return
     place, text = ctypes.c_void_p, ctypes.c_char_p

@@ -13,7 +13,7 @@ _LONGEST: Final = 64
 
 
 def program_name(command: str) -> str:
-    """Returns the name of a command line's program without its folder. For interpreters it includes their script.
+    """Return the name of a command line's program without its folder. For interpreters it includes their script.
 
     >>> program_name("/usr/bin/python3 web.py 8080"), program_name("/bin/sh -c 'cat x | sort'"), program_name("")
     ('python3 web.py', 'sh', '')

@@ -126,7 +126,7 @@ _TYPE_OF_PREFIX = (
 
 
 def file_type_of(path: str) -> FileType:
-    """Returns a path's type from its spelling alone, as Linux spells descriptors in /proc/PID/fd.
+    """Return a path's type from its spelling alone, as Linux spells descriptors in /proc/PID/fd.
 
     >>> file_type_of("/scratch/out.h5"), file_type_of("pipe:[81]"), file_type_of("/dev/null")
     (<FileType.REGULAR: 1>, <FileType.PIPE: 3>, <FileType.DEVICE: 5>)

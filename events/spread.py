@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 
 def spread(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
-    """Returns which events are such summaries, bool[n]; None if there are none."""
+    """Return which events are such summaries, bool[n]; None if there are none."""
     if not ((occurring(batch.flags) & _BOTH) == _BOTH).any():
         return None
     found: npt.NDArray[np.bool_] = (batch.flags & _BOTH) == _BOTH
@@ -23,7 +23,7 @@ def spread(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
 
 
 def busy_ns(batch: EventBatch) -> Ints:
-    """Returns the time that each event's calls took, ns.
+    """Return the time that each event's calls took, ns.
 
     It is the duration, or for a summary the sum over its calls.
     """
@@ -32,7 +32,7 @@ def busy_ns(batch: EventBatch) -> Ints:
 
 
 def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
-    """Returns the number of calls that each event represents, int64[n]."""
+    """Return the number of calls that each event represents, int64[n]."""
     rows = spread(batch)
     if rows is None:
         return np.ones(len(batch), np.int64)
@@ -40,6 +40,6 @@ def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
 
 
 def asked_for(batch: EventBatch) -> Ints:
-    """Returns the bytes that each event's calls requested. For a summary the bytes that it moved."""
+    """Return the bytes that each event's calls requested. For a summary the bytes that it moved."""
     rows = spread(batch)
     return batch.requested if rows is None else np.where(rows, batch.bytes, batch.requested)

@@ -46,13 +46,13 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Facts from the batch system; None if there are none."""
 
     def ending_at(self, at_s: float, job: str = "") -> StreamInfo:
-        """Returns the same with the end of its job, Unix time; 0: no end. It must belong to ``job`` ("" for any)."""
+        """Return the same with the end of its job, Unix time; 0: no end. It must belong to ``job`` ("" for any)."""
         if not at_s or self.ends_at_s or job not in ("", self.job):
             return self
         return msgspec.structs.replace(self, ends_at_s=at_s)
 
     def of_batch(self, batch: BatchJob | None, job: str = "") -> StreamInfo:
-        """Returns the same with facts from the batch system. It must belong to ``job`` ("" for any)."""
+        """Return the same with facts from the batch system. It must belong to ``job`` ("" for any)."""
         if batch is None or self.batch is not None or job not in ("", self.job):
             return self
         return msgspec.structs.replace(self, batch=batch)

@@ -42,7 +42,7 @@ class Table(State):
         self._most = np.full(_INITIAL_ROWS, LOWEST, np.int64)
 
     def add(self, key: Ints, columns: Sequence[Ints], least: Ints, most: Ints, fallback: Ints) -> None:
-        """Adds rows.
+        """Add rows.
 
         Args:
             key: int64[n]; may repeat.
@@ -63,7 +63,7 @@ class Table(State):
         return self._dropped
 
     def _merge(self) -> None:
-        """Merges buffered rows. Buffering pays off, since looking keys up is expensive."""
+        """Merge buffered rows. Buffering pays off, since looking keys up is expensive."""
         if not self._waiting:
             return
         key, fallback, least, most, *columns = np.concatenate(self._waiting, axis=1)
@@ -84,7 +84,7 @@ class Table(State):
         self._most[target] = np.maximum(self._most[target], most)
 
     def _find(self, key: Ints) -> tuple[Indices, npt.NDArray[np.bool_]]:
-        """Returns the row of each key, and whether the key is known."""
+        """Return the row of each key, and whether the key is known."""
         if not len(self._keys):
             return np.zeros(len(key), np.intp), np.zeros(len(key), np.bool_)
         place = np.searchsorted(self._keys, key)
@@ -118,7 +118,7 @@ class Table(State):
         return key
 
     def rows(self) -> Rows:
-        """Returns a copy of all rows."""
+        """Return a copy of all rows."""
         self._merge()
         at = self._at
         return Rows(self._keys, self._sums[at], self._least[at], self._most[at])

@@ -52,7 +52,7 @@ class DatasetTable(State):
         return self._table.dropped
 
     def update(self, batch: EventBatch, stream: Ints, data: npt.NDArray[np.bool_]) -> None:
-        """Adds events.
+        """Add events.
 
         Args:
             batch: events.
@@ -83,12 +83,12 @@ class DatasetTable(State):
         self._table.add(key[alike.first], [*sums.T], file, file, np.full_like(file, _REST))
 
     def rows(self) -> Sums:
-        """Returns a copy of all rows; the minimum and maximum are file numbers."""
+        """Return a copy of all rows; the minimum and maximum are file numbers."""
         return self._table.rows()
 
 
 def datasets_of(rows: Sums) -> tuple[Datasets, Datasets]:
-    """Returns the handles with reads or writes of a library, and the others.
+    """Return the handles with reads or writes of a library, and the others.
 
     Requests below the others belong to no dataset.
 

@@ -43,7 +43,7 @@ class Extents(NamedTuple):
     thread: Ints
 
     def at(self, rows: Rows) -> Extents:
-        """Returns the given rows."""
+        """Return the given rows."""
         return Extents(*[column[rows] for column in self])  # type: ignore[arg-type]  # columns in their order
 
 
@@ -74,7 +74,7 @@ class ExtentTable(State):
         self._shows = 0
 
     def update(self, batch: EventBatch, stream: Ints, threads: Threads, data: npt.NDArray[np.bool_]) -> None:
-        """Adds calls.
+        """Add calls.
 
         Args:
             batch: events; those of each stream in order of their ends.
@@ -112,17 +112,17 @@ class ExtentTable(State):
         self._held.pop(stream, None)
 
     def extents(self) -> Extents:
-        """Returns a copy of all extents."""
+        """Return a copy of all extents."""
         columns = np.concatenate(self._extents, axis=1) if self._extents else np.zeros((_COLUMNS, 0), np.int64)
         stream, file, write, low, high, first, last, thread = columns
         return Extents(stream, file, write.astype(np.bool_), low, high, first, last, thread)
 
     def shown(self) -> Shown:
-        """Returns the times at which writes became visible."""
+        """Return the times at which writes became visible."""
         return Shown(*(np.concatenate(self._shown, axis=1) if self._shown else np.zeros((3, 0), np.int64)))
 
     def _with_room(self, rows: Rows, stream: Ints) -> Rows:
-        """Returns the rows of streams that are still below their bounds."""
+        """Return the rows of streams that are still below their bounds."""
         if not len(rows) or self._length >= self._budget:
             return rows[:0]
         numbers, count = np.unique(stream[rows], return_counts=True)
@@ -137,7 +137,7 @@ class ExtentTable(State):
     def _keep(
         self, batch: EventBatch, at: Rows, offset: Ints, size: Ints, stream: Ints, thread: Ints, ended: Rows
     ) -> None:
-        """Stores extents, and merges contiguous calls unless a flush or close lies between them."""
+        """Store extents, and merge contiguous calls unless a flush or close lies between them."""
         file, write = batch.file[at].astype(np.int64), (batch.kind[at] == Kind.WRITE).astype(np.int64)
         epoch = np.searchsorted(ended, at)
         follows = np.zeros(len(at), np.bool_)

@@ -42,20 +42,20 @@ def cell_key(
     group: Ints,
     bits: Ints,
 ) -> Ints:
-    """Returns the key of each call, int64[n]."""
+    """Return the key of each call, int64[n]."""
     tail = ((layer.astype(np.int64) << 4 | kind) << 2 | group) << _BITS | bits
     key: Ints = (thread << _FILE_BITS | file) << _TAIL_BITS | tail
     return key
 
 
 def place_key(thread: Ints, file: Ints, kind: IntArray, layer: IntArray) -> Ints:
-    """Returns the key of each read or write, int64[n]."""
+    """Return the key of each read or write, int64[n]."""
     zero = np.zeros_like(thread)
     return cell_key(thread, file, layer, kind, zero, zero)
 
 
 def split(key: Ints) -> Keys:
-    """Splits keys into their components."""
+    """Split keys into their components."""
     bits, tail = key & (1 << _BITS) - 1, key >> _BITS
     head = key >> _TAIL_BITS
     return Keys(

@@ -85,16 +85,16 @@ class Picture:
         return lane, count
 
     def slowest(self, ns: npt.NDArray[Any], thread: Ints) -> float:
-        """Returns the largest sum of rows over all lanes, s."""
+        """Return the largest sum of rows over all lanes, s."""
         return float(self.of_lanes(ns, thread).max(initial=0.0)) / 1e9
 
     def of_lanes(self, ns: npt.NDArray[Any], thread: Ints) -> Floats:
-        """Returns the sums of rows by lane, ns."""
+        """Return the sums of rows by lane, ns."""
         lane, count = self.lanes
         return np.bincount(lane[thread], ns.astype(np.float64), minlength=count).astype(np.float64)
 
     def top(self, group: int = DATA) -> Flags:
-        """Returns which cells are top-level calls (depth 0) on a group of files."""
+        """Return which cells are top-level calls (depth 0) on a group of files."""
         found: Flags = ~self.keys.deep & (self.keys.group == group)
         return found
 
@@ -108,11 +108,11 @@ class Picture:
         return int(np.argmax(ns))
 
     def label(self, thread: int) -> str:
-        """Returns a readable name of a thread's process."""
+        """Return a readable name of a thread's process."""
         return label_of(self.threads[thread]) if thread else ""
 
     def path(self, file: int) -> str:
-        """Returns the path of a file."""
+        """Return the path of a file."""
         return self.files[file].path
 
     @cached_property
@@ -161,7 +161,7 @@ class Picture:
         return first[classes]
 
     def crowds(self, count: Floats, least: int) -> tuple[Ints, list[str]]:
-        """Finds places with many files.
+        """Find places with many files.
 
         A place is one folder, folders that differ only in numbers, or everything below one folder.
 
@@ -191,7 +191,7 @@ class Picture:
         return at[folders], list(places)
 
     def rate(self, read: bool) -> float:
-        """Returns the bandwidth of the job's large requests, bytes/s.
+        """Return the bandwidth of the job's large requests, bytes/s.
 
         Without large requests it is a page cache's typical rate.
         """
@@ -310,7 +310,7 @@ class Calls:
         return (self.bytes * per_byte).astype(np.float64)
 
     def by_file(self, values: npt.NDArray[Any], wanted: Flags) -> Floats:
-        """Returns sums of the wanted rows by file, float64[files]."""
+        """Return sums of the wanted rows by file, float64[files]."""
         sums = np.bincount(self.file[wanted], values[wanted].astype(np.float64), minlength=len(self.picture.files))
         return sums.astype(np.float64)
 

@@ -45,7 +45,7 @@ class Positions:
         self._known: OrderedDict[tuple[int, int], tuple[int, int, int]] = OrderedDict()
 
     def place(self, batch: EventBatch, rows: Rows, stream: Ints) -> Placed:
-        """Finds the positions of reads and writes.
+        """Find the positions of reads and writes.
 
         Args:
             batch: events.
@@ -108,7 +108,7 @@ class Positions:
 
 
 def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_], carried: Ints) -> Ints:
-    """Returns the certainty of each row's handle position. It is that after the last open, or as carried over.
+    """Return the certainty of each row's handle position. It is that after the last open, or as carried over.
 
     Args:
         flags: flags of the rows, sorted by handle.
@@ -123,7 +123,7 @@ def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArra
 
 
 def jumps_of(placed: Placed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Returns the calls that do not start at the end of the previous one.
+    """Return the calls that do not start at the end of the previous one.
 
     The second mask marks those that start before it. Both are bool[n].
     """

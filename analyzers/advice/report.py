@@ -27,7 +27,7 @@ _BUSY: Final = 0.01  # minimum share of the busiest lane's time for a lane to co
 
 
 def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
-    """Computes the advice for a job.
+    """Compute the advice for a job.
 
     Args:
         picture: aggregated call statistics.
@@ -97,7 +97,7 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
 
 
 def _manner(calls: Calls) -> str:
-    """Describes the mean request size of the dominant direction; "" if no bytes moved."""
+    """Describe the mean request size of the dominant direction; "" if no bytes moved."""
     write, read = (int(calls.bytes[way].sum()) for way in (calls.writes, calls.reads))
     way, what, size = (calls.writes, "writes", write) if write >= read else (calls.reads, "reads", read)
     count = int(calls.calls[way].sum())
@@ -105,14 +105,14 @@ def _manner(calls: Calls) -> str:
 
 
 def _busy_lanes(calls: Calls) -> int:
-    """Returns the number of lanes with a relevant share of time on data."""
+    """Return the number of lanes with a relevant share of time on data."""
     picture = calls.picture
     of_lanes = picture.of_lanes(calls.ns.astype(np.float64), calls.thread)
     return int(np.count_nonzero(of_lanes >= max(_BUSY * of_lanes.max(initial=0.0), 1.0)))
 
 
 def _spent(calls: Calls) -> Spent:
-    """Returns the time of the busiest lane by kind of call."""
+    """Return the time of the busiest lane by kind of call."""
     picture = calls.picture
     if not len(calls.rows):
         return Spent()
@@ -132,7 +132,7 @@ def _spent(calls: Calls) -> Spent:
 
 
 def _at_file_system(calls: Calls, ways: Flags, kind: Kind) -> Floats:
-    """Returns the bytes that reached the file system in one direction, by file.
+    """Return the bytes that reached the file system in one direction, by file.
 
     A library that converts, compresses or caches moves other bytes than it is asked for. Its calls count only for files
     without recorded calls of a lowest layer below.

@@ -36,7 +36,7 @@ class Threads:
         self._numbers: dict[int, dict[int, int]] = {}
 
     def stream(self, name: str, info: StreamInfo) -> int:
-        """Returns the number of a stream."""
+        """Return the number of a stream."""
         number = self._streams.get(name)
         if number is None:
             number = self._streams[name] = self._next
@@ -45,18 +45,18 @@ class Threads:
         return number
 
     def number(self, name: str) -> int:
-        """Returns the number of an open stream; 0 for other streams."""
+        """Return the number of an open stream; 0 for other streams."""
         return self._streams.get(name, 0)
 
     def close(self, name: str) -> None:
-        """Ends a stream; a later stream of the same name has new threads."""
+        """End a stream; a later stream of the same name has new threads."""
         number = self._streams.pop(name, None)
         if number is not None:
             self._infos.pop(number, None)
             self._numbers.pop(number, None)
 
     def of(self, stream: Ints, tid: IntArray, pid: IntArray, rank: IntArray) -> Ints:
-        """Returns the thread number of each event, int64[n], n >= 1."""
+        """Return the thread number of each event, int64[n], n >= 1."""
         alike = Grouping([stream, tid])
         some = alike.first
         made = [
@@ -83,7 +83,7 @@ class Threads:
 
 
 def lanes_of(first: Ints, last: Ints) -> tuple[Ints, int]:
-    """Assigns threads to lanes; a thread that starts after another has ended reuses its lane.
+    """Assign threads to lanes; a thread that starts after another has ended reuses its lane.
 
     Args:
         first: start of each thread, ns.
@@ -105,7 +105,7 @@ def lanes_of(first: Ints, last: Ints) -> tuple[Ints, int]:
 
 
 def label_of(thread: Thread) -> str:
-    """Returns a readable name of a thread's process."""
+    """Return a readable name of a thread's process."""
     if thread.rank >= 0:
         return f"rank {thread.rank}"
     command = program_name(thread.command)

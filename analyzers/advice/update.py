@@ -58,7 +58,7 @@ class AdviceAnalyzer:
         self._ordered = 0
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         batch = taken.batch
         if not len(batch):
             return
@@ -74,15 +74,15 @@ class AdviceAnalyzer:
             self._extents.update(batch, stream, self._threads, np.broadcast_to(data, (len(batch),)))
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream."""
+        """End a stream."""
         self._extents.close_stream(self._threads.number(stream))
         self._threads.close(stream)
 
     def settle(self) -> None:
-        """Does nothing; no events are held back."""
+        """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason: number of calls, threads, handles or extents without room."""
+        """Return losses by reason: number of calls, threads, handles or extents without room."""
         told = {
             "calls": self._cells.dropped,
             "ordered_calls": self._places.dropped,
@@ -94,7 +94,7 @@ class AdviceAnalyzer:
         return {reason: count for reason, count in told.items() if count}
 
     def frozen(self) -> Callable[..., Advice]:
-        """Copies the state and returns a function that computes the advice.
+        """Copy the state and return a function that computes the advice.
 
         The function may run later and in another thread. Its optional arguments are a ``Prediction`` of the job's
         period and the duration of the run, s.
@@ -158,7 +158,7 @@ class AdviceAnalyzer:
         )
 
     def _put_in_order(self, batch: EventBatch, stream: Ints, data: npt.NDArray[np.bool_]) -> None:
-        """Finds the file positions of calls and sums them by thread, file and kind."""
+        """Find the file positions of calls and sum them by thread, file and kind."""
         wanted = _ORDERED.take(batch.kind) & data & (batch.depth == 0) & (batch.file != 0)
         wanted &= (batch.flags & int(Flag.FAILED | Flag.BEGUN)) == 0
         rows: Rows = np.flatnonzero(wanted)[: self._settings.max_ordered_calls - self._ordered]
@@ -197,6 +197,6 @@ class AdviceAnalyzer:
 
 
 def make(context: JobContext) -> AdviceAnalyzer | None:
-    """Creates an analyzer for a job; None if disabled."""
+    """Create an analyzer for a job; None if disabled."""
     settings = context.settings_of("advice", AdviceSettings)
     return AdviceAnalyzer(context, settings) if settings.enabled else None

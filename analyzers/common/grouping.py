@@ -49,7 +49,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None if it was not built. The fallback is then used."""
+    """Return the compiled helper, or None if it was not built. The fallback is then used."""
     return load(_PATH, _FUNCTIONS)
 
 
@@ -77,11 +77,11 @@ class Grouping:
             self._number(self._native, varying, length)
 
     def __len__(self) -> int:
-        """Number of groups."""
+        """Return the number of groups."""
         return len(self.first)
 
     def counts(self) -> Ints:
-        """Returns the number of rows of each group, int64[groups]."""
+        """Return the number of rows of each group, int64[groups]."""
         if len(self) == 1:
             return np.array([len(self.number)], np.int64)
         if self._native is None:
@@ -91,7 +91,7 @@ class Grouping:
         return made
 
     def sum(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the sum of each group's values, int64[groups]; the sums must fit."""
+        """Return the sum of each group's values, int64[groups]; the sums must fit."""
         if len(self) == 1:
             return np.array([_total(column)])
         if column.strides == (0,):
@@ -99,7 +99,7 @@ class Grouping:
         return self.sums([column])[:, 0]
 
     def sums(self, columns: Sequence[npt.NDArray[Any]]) -> Ints:
-        """Returns the sums of several columns, int64[groups, columns]."""
+        """Return the sums of several columns, int64[groups, columns]."""
         wide = [column if column.dtype == np.int64 else column.astype(np.int64) for column in columns]
         made = np.zeros((len(self), len(wide)), np.int64)
         if len(self) == 1:
@@ -116,7 +116,7 @@ class Grouping:
         return made
 
     def least(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the minimum of each group's values."""
+        """Return the minimum of each group's values."""
         return (
             np.array([occurring(column).min()], np.int64)
             if len(self) == 1
@@ -124,7 +124,7 @@ class Grouping:
         )
 
     def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the first row with the minimum of its group's values, int64[groups]."""
+        """Return the first row with the minimum of its group's values, int64[groups]."""
         if len(self) == 1:
             return np.array([occurring(column).argmin()], np.int64)
         rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
@@ -135,7 +135,7 @@ class Grouping:
     def steps(
         self, start: npt.NDArray[Any], duration: npt.NDArray[Any], size: npt.NDArray[Any], step_ns: int
     ) -> tuple[npt.NDArray[np.intp], list[Ints]] | None:
-        """Sums events by group and by the time step in which they start. A step may have several parts.
+        """Sum events by group and by the time step in which they start. A step may have several parts.
 
         Args:
             start: start times, ns, int64 like the others.
@@ -163,7 +163,7 @@ class Grouping:
         return group, columns
 
     def most(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the maximum of each group's values."""
+        """Return the maximum of each group's values."""
         return (
             np.array([occurring(column).max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
         )
@@ -196,7 +196,7 @@ class Grouping:
 
 
 def _total(column: npt.NDArray[Any]) -> np.int64:
-    """Returns the sum of all values, modulo 2^64; a constant column is read once."""
+    """Return the sum of all values, modulo 2^64; a constant column is read once."""
     if is_constant(column):
         return np.int64((column[:1].astype(np.int64) * len(column))[0])
     return np.int64(column.sum(dtype=np.int64))

@@ -14,12 +14,12 @@ _REDUCTIONS: Final[dict[str, np.ufunc]] = {"sum": np.add, "least": np.minimum, "
 
 
 def one_group(length: int) -> tuple[Ints, Ints, Ints]:
-    """Returns the result of ``number`` for rows that are all equal."""
+    """Return the result of ``number`` for rows that are all equal."""
     return np.zeros(length, np.int64), np.zeros(1, np.int64), np.array([length - 1], np.int64)
 
 
 def number(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
-    """Returns the group number of each row. It also returns the first and last row of each group."""
+    """Return the group number of each row. It also returns the first and last row of each group."""
     length = len(columns[0])
     group = np.zeros(length, np.int64)
     for column in columns:
@@ -36,12 +36,12 @@ def number(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
 
 
 def counts(group: Ints, groups: int) -> Ints:
-    """Returns the number of rows of each group."""
+    """Return the number of rows of each group."""
     return np.bincount(group, minlength=groups).astype(np.int64)
 
 
 def reduced(name: str, group: Ints, groups: int, values: Ints) -> Ints:
-    """Returns the ``sum``, ``least`` or ``most`` of each group's values; each group occurs."""
+    """Return the ``sum``, ``least`` or ``most`` of each group's values; each group occurs."""
     order = np.argsort(group, kind="stable")
     heads = np.searchsorted(group[order], np.arange(groups))
     made: Ints = _REDUCTIONS[name].reduceat(values[order], heads)

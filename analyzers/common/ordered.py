@@ -15,7 +15,7 @@ Ordering: TypeAlias = Callable[[Iterable[Columns], str], Iterable[Columns]]
 
 
 def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:
-    """Returns all rows sorted by a key, stable, as one piece. Returns an empty list without rows."""
+    """Return all rows sorted by a key, stable, as one piece. Returns an empty list without rows."""
     held = [piece for piece in pieces if len(piece[key])]
     if not held:
         return []

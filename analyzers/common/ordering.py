@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
 
 def grouped(activity: Rows, start: Ints, duration: Ints, size: Ints) -> Groups:
-    """Groups events by activity; columns of shape (n,), n >= 1."""
+    """Group events by activity; columns of shape (n,), n >= 1."""
     counts = np.bincount(activity)
     rows = np.flatnonzero(counts)
     lengths = counts[rows]
@@ -49,7 +49,7 @@ def grouped(activity: Rows, start: Ints, duration: Ints, size: Ints) -> Groups:
 
 
 def order_of(number: npt.NDArray[np.integer[Any]], width: int) -> Rows:
-    """Returns the stable order of numbers below ``width``; fewer bits sort faster."""
+    """Return the stable order of numbers below ``width``; fewer bits sort faster."""
     if width <= _BYTE:
         number = number.astype(np.uint8)
     elif width <= _SHORT:

@@ -19,12 +19,12 @@ class State:
     """Object that can be stored as plain data: numbers, arrays, lists and dicts by name."""
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns a copy of the state as plain data."""
+        """Return a copy of the state as plain data."""
         return {name: _copied(value) for name, value in vars(self).items()}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls.__new__(cls)
         vars(made).update({name: _copied(value) for name, value in data.items()})
         return made
@@ -35,14 +35,14 @@ def _copied(value: Any) -> Any:
 
 
 def widened(old: npt.NDArray[Any], length: int, fill: int = 0) -> npt.NDArray[Any]:
-    """Returns an array of ``length`` that starts with ``old`` and is padded with ``fill``."""
+    """Return an array of ``length`` that starts with ``old`` and is padded with ``fill``."""
     new = np.full(length, fill, old.dtype)
     new[: len(old)] = old
     return new
 
 
 def distinct(values: Ints) -> tuple[Ints, Rows]:
-    """Returns the distinct values and the index of each row's value; avoids sorting if possible.
+    """Return the distinct values and the index of each row's value; avoids sorting if possible.
 
     Args:
         values: int64, shape (n,), n >= 1.

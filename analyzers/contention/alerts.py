@@ -53,7 +53,7 @@ class Alerts:
                 self._watched[alert.key] = _Watched(alert, self._settings.looks, now_s, raised=True)
 
     def update(self, found: Contention) -> list[Alert]:
-        """Adds an observation and returns the alerts raised or resolved by it."""
+        """Add an observation and return the alerts raised or resolved by it."""
         now_s = found.made_at_s
         changed: list[Alert] = []
         seen = set()
@@ -90,7 +90,7 @@ class Alerts:
         return resolved
 
     def _candidates(self, found: Contention) -> Iterable[tuple[Alert, bool]]:
-        """Yields candidates, and whether each suffices to raise an alert. Otherwise it only keeps a raised one."""
+        """Yield candidates, and whether each suffices to raise an alert. Otherwise it only keeps a raised one."""
         settings, now_s = self._settings, found.made_at_s
         for slowdown in found.slowdowns:
             if slowdown.slowdown is None or slowdown.last_shared_s < now_s - settings.quiet_s:

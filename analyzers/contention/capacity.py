@@ -19,7 +19,7 @@ _NONE: Final = np.zeros((0, 2))
 
 
 def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collection[str]) -> Capacity:
-    """Returns the known capacity of a file system.
+    """Return the known capacity of a file system.
 
     Args:
         configured: capacity in the settings, bytes/s, if any.
@@ -46,7 +46,7 @@ def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collect
 
 
 def alone_rates(load: Load, others: Sequence[Load]) -> float:
-    """Returns a job's bandwidth in phases without overlap by others, bytes/s. In all phases if there are none."""
+    """Return a job's bandwidth in phases without overlap by others, bytes/s. In all phases if there are none."""
     lasting = (load.end > load.start) & (load.moved > 0)
     if not lasting.any():
         return 0.0
@@ -60,7 +60,7 @@ def alone_rates(load: Load, others: Sequence[Load]) -> float:
 
 
 def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
-    """Returns which of a job's data phases no other job overlaps, bool[phases]."""
+    """Return which of a job's data phases no other job overlaps, bool[phases]."""
     overlapped = sum(
         (other.within(load.start, load.end) for other in others if other is not load), np.zeros_like(load.start)
     )
@@ -69,7 +69,7 @@ def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
 
 
 def _busy_spans(loads: Sequence[Load]) -> Floats:
-    """Returns the time spans in which any job moves data, float[n, 2]. Each phase lies within one span."""
+    """Return the time spans in which any job moves data, float[n, 2]. Each phase lies within one span."""
     phases = np.concatenate([np.stack([load.start, load.end], axis=1)[load.moved > 0] for load in loads] or [_NONE])
     phases = phases[np.argsort(phases[:, 0])]
     if not len(phases):

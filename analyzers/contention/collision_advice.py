@@ -14,7 +14,7 @@ _UNKNOWN: Final = "jobs that cannot be told apart"
 
 
 def with_collisions(advice: Advice, slowdowns: Sequence[Slowdown]) -> Advice:
-    """Adds the cost of other jobs' simultaneous I/O to the advice.
+    """Add the cost of other jobs' simultaneous I/O to the advice.
 
     The loss is the time of simultaneous I/O less the time that the phases would take alone. With several simultaneous
     culprits the loss counts once, so that it never exceeds the job's I/O time.

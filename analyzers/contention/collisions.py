@@ -48,7 +48,7 @@ def collisions_of(
     now_s: float,
     file_system: str,
 ) -> list[Collision]:
-    """Returns the hundred most likely collisions of one file system in order of their starts.
+    """Return the hundred most likely collisions of one file system in order of their starts.
 
     Args:
         jobs: expected phases of each job.
@@ -98,7 +98,7 @@ def _pairs(
 
 
 def _collide(one: float, other: float, limit: float) -> bool:
-    """Returns whether the sum of two rates exceeds a limit, and neither is negligible."""
+    """Return whether the sum of two rates exceeds a limit, and neither is negligible."""
     return one + other > limit and min(one, other) >= LITTLE * limit
 
 

@@ -53,7 +53,7 @@ class Cycle:
 
 
 def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -> Cycle | None:
-    """Returns the cycle of a job. Returns None if there is none (any more), or if phases follow a timer.
+    """Return the cycle of a job. Returns None if there is none (any more), or if phases follow a timer.
 
     Args:
         load: data phases.
@@ -102,7 +102,7 @@ def _pause_s(start: Floats, period: float | None) -> float:
 
 
 def _merged(start: Floats, end: Floats, moved: Floats, pause_s: float) -> tuple[Floats, Floats, Floats]:
-    """Merges phases with short pauses between them."""
+    """Merge phases with short pauses between them."""
     firsts = np.flatnonzero(np.r_[True, start[1:] - end[:-1] > pause_s])
     return start[firsts], end[np.r_[firsts[1:] - 1, len(end) - 1]], np.add.reduceat(moved, firsts)
 

@@ -36,7 +36,7 @@ class Evidence:
 
 
 def evidence_of(measure: Floats, shared: npt.NDArray[np.bool_], alone: npt.NDArray[np.bool_]) -> Evidence:
-    """Compares each run of shared phases with the runs alone right before and after it.
+    """Compare each run of shared phases with the runs alone right before and after it.
 
     Slow changes, such as an unknown load, affect both. A run counts once independent of its length, since its phases
     may have one cause.
@@ -69,7 +69,7 @@ def evidence_of(measure: Floats, shared: npt.NDArray[np.bool_], alone: npt.NDArr
 
 
 def signed_rank(differences: Floats) -> float:
-    """Returns the one-sided p-value of Wilcoxon's signed-rank test for positive differences.
+    """Return the one-sided p-value of Wilcoxon's signed-rank test for positive differences.
 
     >>> signed_rank(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     0.03125
@@ -92,7 +92,7 @@ def signed_rank(differences: Floats) -> float:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Returns ranks from 1; equal values share their mean rank."""
+    """Return ranks from 1; equal values share their mean rank."""
     _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[number]

@@ -19,7 +19,7 @@ _UNDER_WAY_S: Final = 0.5  # maximum pause of a phase in progress, s
 def expected_of(
     view: JobView, use: FileSystemUse, load: Load, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> list[Expected]:
-    """Returns the expected phases of a job on a file system, one row per period. Returns none if its share is small.
+    """Return the expected phases of a job on a file system, one row per period. Returns none if its share is small.
 
     The distribution of a period's volume over file systems is unknown, so each period has the job's share.
 
@@ -63,7 +63,7 @@ def expected_of(
 def _of_cycle(
     view: JobView, cycle: Cycle, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> Expected:
-    """Derives the expectation from compute times and volumes, which other jobs do not change."""
+    """Derive the expectation from compute times and volumes, which other jobs do not change."""
     drift = view.prediction.drift if view.prediction is not None else None
     return Expected(
         job=view.summary.job,
@@ -96,7 +96,7 @@ def _expected(
     phases_ahead: int,
     moved: float | None,
 ) -> Expected:
-    """Returns the expectation for one period. ``moved`` is the bytes of its phase in progress, None without one."""
+    """Return the expectation for one period. ``moved`` is the bytes of its phase in progress, None without one."""
     coming, period = periodicity.next_phase, periodicity.period_s.value
     volume = coming.volume_bytes.value * share
     deviation = _deviation(coming.start_s)
@@ -121,7 +121,7 @@ def _expected(
 
 
 def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
-    """Returns start and bytes of the phase in progress; None if there is none."""
+    """Return start and bytes of the phase in progress; None if there is none."""
     last = use.phases[-1] if use.phases else None
     if last is None or now_s - last.end_s > _UNDER_WAY_S:
         return None
@@ -135,7 +135,7 @@ def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
 
 
 def _off(periodicity: Upcoming, start_s: float, _moved: float) -> float:
-    """Returns the distance of a phase's start from a predicted phase, in periods."""
+    """Return the distance of a phase's start from a predicted phase, in periods."""
     turns = (periodicity.next_phase.start_s.value - start_s) / periodicity.period_s.value
     return abs(turns - round(turns))
 

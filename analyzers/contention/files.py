@@ -31,7 +31,7 @@ class SharedFiles:
 
     @classmethod
     def of(cls, ranking: Ranking | None) -> SharedFiles:
-        """Converts a ranking of jobs; None gives an empty result."""
+        """Convert a ranking of jobs; None gives an empty result."""
         if ranking is None:
             return cls()
         jobs = {actor.id: actor.job for actor in ranking.actors}
@@ -47,7 +47,7 @@ class SharedFiles:
         return cls(users, {actor.job: actor.rank_converged for actor in ranking.actors})
 
     def with_ties(self, slowdown: Slowdown) -> Slowdown:
-        """Returns a slowdown with the files shared between each culprit and the slowed job."""
+        """Return a slowdown with the files shared between each culprit and the slowed job."""
         if not slowdown.culprits or not self.users:
             return slowdown
         told = []
@@ -65,7 +65,7 @@ class SharedFiles:
     def contended(
         self, views: Sequence[JobView], loads: Mapping[str, Sequence[Load]], slowdowns: Sequence[Slowdown]
     ) -> list[ContendedFile]:
-        """Returns the shared files of jobs that did I/O simultaneously on the files' file system.
+        """Return the shared files of jobs that did I/O simultaneously on the files' file system.
 
         Args:
             views: results of the jobs.
@@ -101,7 +101,7 @@ def _most_first(user: FileUser) -> tuple[int, str]:
 
 
 def _places(views: Sequence[JobView]) -> dict[str, list[tuple[str, str]]]:
-    """Returns mount points and identities of file systems by job, longest first."""
+    """Return mount points and identities of file systems by job, longest first."""
     return {
         view.summary.job: sorted(
             ((point, use.file_system) for use in view.use.file_systems for point in use.mount_points),
@@ -120,14 +120,14 @@ def _place_of(path: str, places: Mapping[str, Sequence[tuple[str, str]]], jobs: 
 
 
 def _common(views: Sequence[JobView], jobs: Mapping[str, int]) -> str:
-    """Returns the only file system common to some jobs, if no mount point matches. Returns "" if there are several."""
+    """Return the only file system common to some jobs, if no mount point matches. Returns "" if there are several."""
     used = [{use.file_system for use in view.use.file_systems} for view in views if view.summary.job in jobs]
     common = set.intersection(*used) if used else set()
     return common.pop() if len(common) == 1 else ""
 
 
 def _together_s(loads: Sequence[Load]) -> float:
-    """Returns how long at least two of the jobs did I/O at once, s."""
+    """Return how long at least two of the jobs did I/O at once, s."""
     edges = np.unique(np.concatenate([np.zeros(0), *(np.r_[load.start, load.end] for load in loads)]))
     if len(loads) < 2 or len(edges) < 2:
         return 0.0

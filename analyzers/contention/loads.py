@@ -64,7 +64,7 @@ class Load:
 
     @classmethod
     def of(cls, view: JobView, use: FileSystemUse, since_s: float, measure: Measure = "data") -> Load:
-        """Returns the load of a job on a file system since a given time."""
+        """Return the load of a job on a file system since a given time."""
         if measure == "data":
             rows = [(each.start_s, each.end_s, each.moved, each.seconds) for each in use.phases]
         else:
@@ -79,7 +79,7 @@ class Load:
         return np.stack([self.start, self.end], axis=1).ravel()
 
     def within(self, start: Floats, end: Floats, values: Floats | None = None) -> Floats:
-        """Returns the part of the job's values within time spans. Each phase is assumed to be evenly distributed.
+        """Return the part of the job's values within time spans. Each phase is assumed to be evenly distributed.
 
         Args:
             start: start of each span, s.
@@ -96,7 +96,7 @@ class Load:
 
 
 def busy_share(loads: Sequence[Load], start_s: float, end_s: float) -> float:
-    """Returns the share of a time span in which any of the jobs did I/O."""
+    """Return the share of a time span in which any of the jobs did I/O."""
     spans = sorted(
         (max(begin, start_s), min(stop, end_s))
         for load in loads

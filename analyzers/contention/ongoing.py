@@ -20,7 +20,7 @@ _FULL: Final = 0.7  # minimum share of the capacity moved by visible jobs; other
 def ongoing_of(
     loads: Sequence[Load], capacity: float, *, least: float, since_s: float, now_s: float, file_system: str
 ) -> Collision | None:
-    """Returns the recent losses of jobs with simultaneous I/O on one file system. Returns None without such jobs.
+    """Return the recent losses of jobs with simultaneous I/O on one file system. Returns None without such jobs.
 
     Args:
         loads: loads of all jobs on it.
@@ -64,7 +64,7 @@ def ongoing_of(
 
 
 def _delayed(load: Load, others: Sequence[Load], rate: float | None, since_s: float) -> Delayed:
-    """Returns the loss of a job in overlapped phases. Whole phases, since the slow part of a phase is unknown."""
+    """Return the loss of a job in overlapped phases. Whole phases, since the slow part of a phase is unknown."""
     overlapped = sum(other.within(load.start, load.end) > 0 for other in others if other is not load)
     rows = (load.end > since_s) & (np.asarray(overlapped) > 0)
     spent_s, moved = float((load.end - load.start)[rows].sum()), float(load.moved[rows].sum())

@@ -35,7 +35,7 @@ _UNKNOWN: Final = "unknown"
 def contention_of(
     views: Sequence[JobView], settings: ContentionSettings, now_s: float, ranking: Ranking | None = None
 ) -> Contention:
-    """Computes the contention between jobs.
+    """Compute the contention between jobs.
 
     It only uses the results of each job and changes nothing, so it may run anywhere.
 
@@ -84,7 +84,7 @@ Users = list[tuple[JobView, FileSystemUse]]
 
 
 def _by_file_system(views: Sequence[JobView], now_s: float) -> dict[str, Users]:
-    """Returns the users of each file system in the last hour, by descending bytes."""
+    """Return the users of each file system in the last hour, by descending bytes."""
     users: dict[str, Users] = {}
     for view in views:
         for use in view.use.file_systems:
@@ -126,7 +126,7 @@ def _state(name: str, users: Users, loads: Sequence[Load], capacity: Capacity, n
 
 
 def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings, now_s: float) -> list[Expected]:
-    """Returns the expectations for jobs with a period and sufficient completeness."""
+    """Return the expectations for jobs with a period and sufficient completeness."""
     expected: list[Expected] = []
     for (view, use), load in zip(users, loads, strict=True):
         if view.completeness < settings.min_completeness:

@@ -91,7 +91,7 @@ def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, cou
 
 
 def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
-    """Returns compute times before each phase (the first from now on) and volumes, float[count, phases]."""
+    """Return compute times before each phase (the first from now on) and volumes, float[count, phases]."""
     phases = np.arange(job.phases)
     volume = np.maximum(
         job.volume + job.volume_deviation * chance.standard_normal((count, job.phases)), 0.01 * job.volume
@@ -107,7 +107,7 @@ def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floa
 
 
 def _following(job: Expected, gap: float, count: int, chance: np.random.Generator) -> Floats:
-    """Returns the compute times of a job with a cycle."""
+    """Return the compute times of a job with a cycle."""
     mean = (
         gap
         + job.period_deviation * chance.standard_normal((count, 1))
@@ -120,7 +120,7 @@ def _following(job: Expected, gap: float, count: int, chance: np.random.Generato
 
 
 def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
-    """Returns the start of the next phase, given that it has not come yet. The period may be wrong."""
+    """Return the start of the next phase, given that it has not come yet. The period may be wrong."""
     behind = first < 0  # negative starts are drawn again from the future
     first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
     wrong = chance.random(len(first)) >= job.on_time
@@ -178,7 +178,7 @@ def _shared(
 
 
 def shares(active: npt.NDArray[np.bool_], limits: Floats, capacity: float | None) -> Floats:
-    """Returns the bandwidth of each job, float[scenarios, jobs], max-min fair: equal shares, limited per job."""
+    """Return the bandwidth of each job, float[scenarios, jobs], max-min fair: equal shares, limited per job."""
     wanted = np.where(active, limits, 0.0)
     crowded = np.flatnonzero(wanted.sum(axis=1) > capacity) if capacity is not None else np.zeros(0, np.intp)
     if capacity is None or not len(crowded):

@@ -43,7 +43,7 @@ class Victim:
 
     @classmethod
     def of(cls, load: Load, others: Sequence[Load], kind: Measure) -> Victim:
-        """Computes the overlap of other jobs with a job's phases."""
+        """Compute the overlap of other jobs with a job's phases."""
         rows = np.flatnonzero((load.moved > 0) & (load.seconds > 0) & (load.end > load.start))
         start, end = load.start[rows], load.end[rows]
         meeting = [other for other in others if other is not load and len(other.start)]
@@ -78,7 +78,7 @@ class Victim:
 
 
 def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slowdown | None:
-    """Returns the slowdown of a job on a file system. Returns None if its I/O never overlapped that of others.
+    """Return the slowdown of a job on a file system. Returns None if its I/O never overlapped that of others.
 
     Args:
         victim: phases of the job.
@@ -126,7 +126,7 @@ def _verdict(found: Evidence, p_value: float, settings: ContentionSettings) -> V
 
 
 def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionSettings) -> tuple[list[Culprit], str]:
-    """Returns the culprits, or the reason why none can be named."""
+    """Return the culprits, or the reason why none can be named."""
     incomplete = [other.job for other in victim.others if other.completeness < settings.min_completeness]
     if incomplete:
         return [], f"calls were lost of {', '.join(incomplete[:3])}, which did I/O at the same time"
@@ -162,7 +162,7 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
 
 
 def _explains(victim: Victim, found: Evidence, done: float) -> bool:
-    """Returns whether the others' work matches the loss. The loss is what the job would have done in that time."""
+    """Return whether the others' work matches the loss. The loss is what the job would have done in that time."""
     if found.slowdown is None:
         return False
     own = float(victim.load.moved[victim.rows[victim.shared]].sum())

@@ -28,12 +28,12 @@ Edge = tuple[str, str]
 
 
 def edge_shares(graph: Graph) -> dict[Edge, float]:
-    """Returns the share of each edge in all edges, including those of the markers."""
+    """Return the share of each edge in all edges, including those of the markers."""
     return _shares(_counts(graph))
 
 
 def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str = "red") -> Comparison:
-    """Compares two graphs of one mapping.
+    """Compare two graphs of one mapping.
 
     Args:
         green: first graph; differences are green minus red.
@@ -63,12 +63,12 @@ def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str =
 
 
 def distance(green: Graph, red: Graph) -> float:
-    """Returns the difference of two graphs, in [0, 1]. It is the total variation distance of their edges' shares."""
+    """Return the difference of two graphs, in [0, 1]. It is the total variation distance of their edges' shares."""
     return _variation(edge_shares(green), edge_shares(red))
 
 
 def outlier(graph: Graph, baseline: Sequence[Graph], names: Sequence[str]) -> Outlier:
-    """Determines whether a run is an outlier among others.
+    """Determine whether a run is an outlier among others.
 
     The run's distance to the nearest other run is compared with the same distance for each of the others. It is an
     outlier beyond their median plus three robust standard deviations, of at least 0.02 each. Only the nearest run
@@ -157,7 +157,7 @@ def _shares(counts: Mapping[Key, int]) -> dict[Key, float]:
 
 
 def _variation(green: Mapping[Key, float], red: Mapping[Key, float]) -> float:
-    """Returns half the sum of the differences of two distributions. Returns 1 if exactly one is empty."""
+    """Return half the sum of the differences of two distributions. Returns 1 if exactly one is empty."""
     if not green or not red:
         return float(bool(green) != bool(red))
     return min(sum(abs(green.get(key, 0.0) - red.get(key, 0.0)) for key in {**green, **red}) / 2, 1.0)

@@ -25,14 +25,14 @@ _OUT_OF_ORDER, _NO_MEMORY = -1, -2
 
 
 def library(events: int) -> ctypes.CDLL | None:
-    """Returns the helper if it exists and the batch is large enough."""
+    """Return the helper if it exists and the batch is large enough."""
     return native() if events >= MIN_EVENTS else None
 
 
 def tally(
     compiled: ctypes.CDLL, nodes: Nodes, durations: Durations, rows: Rows, start: Ints, duration: Ints, size: Ints
 ) -> None:
-    """Adds events to the sums by activity and to the quantiles of durations. Columns have shape (n,), n >= 1."""
+    """Add events to the sums by activity and to the quantiles of durations. Columns have shape (n,), n >= 1."""
     made, shortest = Nodes(len(nodes.events)), np.full(len(nodes.events), 2**62)
     columns = (made.events, made.bytes, made.timed, made.first, shortest, made.longest, made.ns, made.rates)
     told = _addresses(*columns)
@@ -44,7 +44,7 @@ def tally(
 
 
 def sweep(compiled: ctypes.CDLL, concurrency: Concurrency, rows: Rows, start: Ints, duration: Ints) -> bool:
-    """Adds events to the maximum concurrency; returns False without changes if some come too early."""
+    """Add events to the maximum concurrency; returns False without changes if some come too early."""
     running = concurrency.running(len(rows))
     left = compiled.graph_sweep(
         *_of(rows, start, duration), len(rows), *_of(concurrency.latest, concurrency.most), len(concurrency.most),
@@ -67,7 +67,7 @@ def follow(
     start: Ints,
     duration: Ints,
 ) -> bool:
-    """Counts edges, and cases per activity; returns False without changes if the helper cannot.
+    """Count edges, and cases per activity; returns False without changes if the helper cannot.
 
     It requires that events of a case are in order of their starts and that no edge is new. ``slots`` has one entry per
     event, or one for all.

@@ -41,7 +41,7 @@ class Counts(State):
         self.first_ns = _NEVER
 
     def merge(self, other: Counts, highest: int) -> None:
-        """Adds other counters, whose highest activity has the number ``highest`` here."""
+        """Add other counters, whose highest activity has the number ``highest`` here."""
         self.events += other.events
         self.unmapped += other.unmapped
         self.late += other.late
@@ -61,7 +61,7 @@ def make_graph(
     job: str,
     newest_ns: int,
 ) -> Graph:
-    """Creates the graph from columns without pending events.
+    """Create the graph from columns without pending events.
 
     Raises:
         ValueError: an activity has no name.

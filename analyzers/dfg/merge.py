@@ -9,7 +9,7 @@ from ...results.dfg import ActivityStats, Follows, Graph
 
 
 def union_of(green: Graph, red: Graph, job: str = "") -> Graph:
-    """Merges two graphs; their cases stay separate.
+    """Merge two graphs; their cases stay separate.
 
     Sums, shares and means are exact. The maximum concurrency is the larger of both values, a lower bound if the graphs
     overlap in time. Quantiles are unknown for activities that occur in both.

@@ -45,7 +45,7 @@ class Mapper:
     def apply(
         self, batch: EventBatch, names: Names, cases: npt.NDArray[np.int64] | None = None
     ) -> tuple[npt.NDArray[np.int32], list[str]]:
-        """Maps events to activities.
+        """Map events to activities.
 
         Args:
             batch: events in the numbering of ``names``.
@@ -79,12 +79,12 @@ class Mapper:
         return activity, self.names[known:]
 
     def observe(self, batch: EventBatch, cases: npt.NDArray[np.int64]) -> None:
-        """Records which files are shared without naming activities, for traces that are read in advance."""
+        """Record which files are shared without naming activities, for traces that are read in advance."""
         if self._roles is not None:
             self._roles.observe(batch.file, cases)
 
     def activities_with(self, files: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Returns, per activity, whether one of the given files has its name.
+        """Return, per activity, whether one of the given files has its name.
 
         Args:
             files: mask over the file numbers.
@@ -97,7 +97,7 @@ class Mapper:
         return found
 
     def _columns(self, batch: EventBatch) -> Iterator[npt.NDArray[Any]]:
-        """Yields the columns that determine names, except for cases."""
+        """Yield the columns that determine names, except for cases."""
         yield from (batch.call, batch.file)
         if self.mapping.looks_at_layer:
             yield batch.layer
@@ -178,7 +178,7 @@ class _Classes:
         self._of_key = np.full(capacity, _UNSEEN, np.int32)
 
     def of(self, keys: npt.NDArray[np.int64], meaning: Any) -> npt.NDArray[np.int32]:
-        """Returns the class of each key, int32[n]."""
+        """Return the class of each key, int32[n]."""
         highest = int(keys.max())
         if highest >= len(self._of_key):
             grown = np.full(max(highest + 1, 2 * len(self._of_key)), _UNSEEN, np.int32)
@@ -192,7 +192,7 @@ class _Classes:
         return classes
 
     def known(self, keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Returns the distinct classes of the known keys."""
+        """Return the distinct classes of the known keys."""
         classes = self._of_key[keys[keys < len(self._of_key)]]
         return np.unique(classes[classes != _UNSEEN])
 

@@ -10,7 +10,7 @@ from ..common.state import Ints
 
 
 def sizes_of(batch: EventBatch) -> Ints:
-    """Returns the bytes moved by each event, int64[n].
+    """Return the bytes moved by each event, int64[n].
 
     Returns -1 for failed calls and calls other than reads and writes.
     """

@@ -84,7 +84,7 @@ class DfgAnalyzer:
         duration: IntArray,
         size: IntArray,
     ) -> None:
-        """Adds events in arrays of shape (n,). Events of equal start follow one another in this order.
+        """Add events in arrays of shape (n,). Events of equal start follow one another in this order.
 
         Args:
             case: case of each event, or of all, int64; above -2**62.
@@ -103,7 +103,7 @@ class DfgAnalyzer:
             self._put(cases[rows] if cases.ndim else cases, activity[rows], start[rows], duration[rows], size[rows])
 
     def close_case(self, case: int) -> None:
-        """Ends a case: its last activity gets an edge to the end marker.
+        """End a case: its last activity gets an edge to the end marker.
 
         A later event of the same case opens a new one.
         """
@@ -126,7 +126,7 @@ class DfgAnalyzer:
         self._pending.fit()
 
     def top(self, number: int) -> list[ActivityRow]:
-        """Returns the activities with the most events, then seconds; cheaper than a graph."""
+        """Return the activities with the most events, then seconds; cheaper than a graph."""
         self._process_buffered()
         nodes, waiting = self._parts.nodes, self._pending.events
         rows = self._rows(waiting.activity)
@@ -146,7 +146,7 @@ class DfgAnalyzer:
         ]
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason: number of events, edge occurrences, or cases."""
+        """Return losses by reason: number of events, edge occurrences, or cases."""
         return {
             "late_events": self._counts.late,
             "other_activities": int(self._parts.nodes.events[OTHER]),
@@ -155,7 +155,7 @@ class DfgAnalyzer:
         }
 
     def graph(self, names: Sequence[str], job: str = "") -> Graph:
-        """Returns the graph as if all cases ended now.
+        """Return the graph as if all cases ended now.
 
         Args:
             names: activity names by number.
@@ -171,7 +171,7 @@ class DfgAnalyzer:
         )  # fmt: skip
 
     def merge(self, other: DfgAnalyzer, activities: Sequence[int] | None = None) -> None:
-        """Adds another graph, as if its events were in separate, finished cases.
+        """Add another graph, as if its events were in separate, finished cases.
 
         If events of one activity overlap in time, its maximum concurrency is a lower bound from then on.
 
@@ -196,7 +196,7 @@ class DfgAnalyzer:
         self._pending.newest = max(self._pending.newest, theirs._pending.newest)
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data: dicts, lists, numbers and arrays."""
+        """Return the state as plain data: dicts, lists, numbers and arrays."""
         self._process_buffered()
         return {
             "counts": self._counts.snapshot(),
@@ -209,7 +209,7 @@ class DfgAnalyzer:
 
     @classmethod
     def restore(cls, settings: DfgSettings, data: dict[str, Any]) -> Self:
-        """Creates an analyzer that continues from a snapshot with the same settings."""
+        """Create an analyzer that continues from a snapshot with the same settings."""
         made = cls.__new__(cls)
         made._settings = settings
         made._counts = Counts.restore(data["counts"])
@@ -232,7 +232,7 @@ class DfgAnalyzer:
             self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
 
     def _process_buffered(self) -> None:
-        """Counts buffered new events and accepts those with an activity.
+        """Count buffered new events and accept those with an activity.
 
         It accepts many at a time, since each pass is costly.
         """
@@ -271,7 +271,7 @@ class DfgAnalyzer:
                 part.grow(max(width, min(2 * before, most)))
 
     def _place(self, until_ns: int | None) -> None:
-        """Adds waiting events that start up to a time, or all, to the graph."""
+        """Add waiting events that start up to a time, or all, to the graph."""
         self._process_buffered()
         if len(self._pending):
             if until_ns is None:
@@ -318,7 +318,7 @@ class DfgAnalyzer:
         np.add.at(parts.nodes.ends, parts.cases.evict(), 1)
 
     def _follow(self, slots: Rows, group: Rows, activity: Rows, start: Ints, end: Ints) -> None:
-        """Counts the edges of events of several cases; ``group`` is each event's index into ``slots``."""
+        """Count the edges of events of several cases; ``group`` is each event's index into ``slots``."""
         cases, nodes = self._parts.cases, self._parts.nodes
         lengths = np.bincount(group, minlength=len(slots))
         heads = np.cumsum(lengths) - lengths
@@ -373,7 +373,7 @@ class _Parts(NamedTuple):
         )
 
     def merge(self, other: _Parts, rows: Rows) -> None:
-        """Adds parts without pending events; their activity ``a`` is ``rows[a]`` here."""
+        """Add parts without pending events; their activity ``a`` is ``rows[a]`` here."""
         first, last = np.full(len(self.nodes.first), 2**62), np.full(len(self.nodes.first), -(2**62))
         np.minimum.at(first, rows, other.nodes.first)
         np.maximum.at(last, rows, other.concurrency.last_ns())

@@ -46,7 +46,7 @@ class PhaseTable:
         self._bound = bound
 
     def add(self, fresh: Rows) -> None:
-        """Adds rows, in any order."""
+        """Add rows, in any order."""
         fresh = fresh[:, : self._widened(fresh)]
         first, last = int(fresh[:, START].min()) - self._gap, int(fresh[:, END].max()) + self._gap
         near = (self.rows[:, END] >= first) & (self.rows[:, START] <= last)
@@ -59,7 +59,7 @@ class PhaseTable:
             self._drop()
 
     def _widened(self, fresh: Rows) -> int:
-        """Extends the table to the used buckets, which are few or none. It returns the number of columns."""
+        """Extend the table to the used buckets, which are few or none. It returns the number of columns."""
         used = np.flatnonzero(fresh[:, BUCKETS:].any(axis=0))
         width = BUCKETS + (int(used[-1]) + 1 if len(used) else 0)
         if width > self.rows.shape[1]:
@@ -67,7 +67,7 @@ class PhaseTable:
         return int(self.rows.shape[1])
 
     def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
-        """Adds a row to the only phase near it (the common case).
+        """Add a row to the only phase near it (the common case).
 
         False if there is not exactly one, or it does not match.
         """
@@ -108,7 +108,7 @@ class PhaseTable:
         return made
 
     def _drop(self) -> None:
-        """Drops the oldest phases of the lanes with the most phases."""
+        """Drop the oldest phases of the lanes with the most phases."""
         lane = self.rows[:, LANE]
         counts = np.bincount(lane)
         keep = 1
@@ -121,7 +121,7 @@ class PhaseTable:
 
 
 def rows_of(place: Rows, way: npt.NDArray[np.int64], sums: Rows, start: Rows, end: Rows, longest: Rows) -> Rows:
-    """Returns table rows for sums of events.
+    """Return table rows for sums of events.
 
     Args:
         place: place of each sum, int64[n].
@@ -148,14 +148,14 @@ def rows_of(place: Rows, way: npt.NDArray[np.int64], sums: Rows, start: Rows, en
 
 
 def bucket_of(duration_ns: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Returns the bucket of each duration: its upper power of two, from 1 us on."""
+    """Return the bucket of each duration: its upper power of two, from 1 us on."""
     bits = np.frexp(duration_ns.astype(np.float64))[1]
     bucket: npt.NDArray[np.int64] = np.clip(bits - SHORTEST_BITS, 0, BUCKET_COUNT - 1).astype(np.int64)
     return bucket
 
 
 def quantile_s(counts: Rows, share: float, longest_ns: int) -> float:
-    """Returns a quantile of the durations, s, accurate to a factor of 1.4. It is interpolated between powers of two.
+    """Return a quantile of the durations, s, accurate to a factor of 1.4. It is interpolated between powers of two.
 
     >>> round(quantile_s(np.bincount([3] * 99 + [20], minlength=28), 0.5, 10**9) * 1e6, 1)
     5.8

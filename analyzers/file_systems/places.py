@@ -38,7 +38,7 @@ class Placed(Struct):
 
 
 def spot_of(file: FileInfo, names: Mapping[str, str]) -> Spot:
-    """Returns the file system of a file.
+    """Return the file system of a file.
 
     Args:
         file: information on the file.
@@ -64,7 +64,7 @@ def spot_of(file: FileInfo, names: Mapping[str, str]) -> Spot:
 
 
 def _given(path: str, names: Mapping[str, str]) -> str:
-    """Returns the configured name of the longest path prefix that ends at a slash. Returns "" if there is none."""
+    """Return the configured name of the longest path prefix that ends at a slash. Returns "" if there is none."""
     fitting = [start for start in names if start.startswith("/") and (path + "/").startswith(start.rstrip("/") + "/")]
     return names[max(fitting, key=len)] if fitting else ""
 
@@ -97,7 +97,7 @@ class Places:
         self._used = np.zeros((0, 1), np.bool_)  # whether each host uses each place
 
     def host(self, name: str) -> int:
-        """Returns the number of a host."""
+        """Return the number of a host."""
         number = self._host_numbers.get(name)
         if number is None:
             number = self._host_numbers[name] = len(self.hosts)
@@ -107,7 +107,7 @@ class Places:
         return number
 
     def know(self, files: Sequence[FileInfo]) -> None:
-        """Adds files by number; known ones are unchanged."""
+        """Add files by number; known ones are unchanged."""
         first = len(self._of_file)
         if first == len(files):
             return
@@ -119,7 +119,7 @@ class Places:
         self._of_host = _grown(self._of_host, (len(self.hosts), len(self._spots)), _NOT_YET)
 
     def numbers(self, files: npt.NDArray[np.integer[Any]], hosts: Numbers) -> Numbers:
-        """Returns the place of each file as seen by a host.
+        """Return the place of each file as seen by a host.
 
         Args:
             files: numbers of known files.
@@ -135,14 +135,14 @@ class Places:
         return found
 
     def tables(self) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_]]:
-        """Returns three tables. They are spot by file, place by host and spot, and use by host and place.
+        """Return three tables. They are spot by file, place by host and spot, and use by host and place.
 
         A place that is not yet known is -1. The caller may set uses.
         """
         return self._of_file, self._of_host, self._users()
 
     def use(self, hosts: Numbers, places: Numbers) -> None:
-        """Records that hosts use places."""
+        """Record that hosts use places."""
         self._users()[hosts, places] = True
 
     def _users(self) -> npt.NDArray[np.bool_]:
@@ -151,7 +151,7 @@ class Places:
         return self._used
 
     def users(self, place: int) -> list[str]:
-        """Returns the hosts that use a place."""
+        """Return the hosts that use a place."""
         if place >= self._used.shape[1]:
             return []
         return sorted(self.hosts[host] for host in np.flatnonzero(self._used[:, place]).tolist() if self.hosts[host])

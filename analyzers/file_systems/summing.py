@@ -46,7 +46,7 @@ _TYPES: Final = {"start": "<i8", "duration": "<i8", "bytes": "<i8", "kind": "u1"
 
 
 def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[np.uint8], gap_ns: int) -> list[Rows]:
-    """Returns rows with the sums of the events that count. The events of a row are in one phase.
+    """Return rows with the sums of the events that count. The events of a row are in one phase.
 
     Args:
         batch: events in the job's numbering.
@@ -107,7 +107,7 @@ def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: Places, counts: npt
 
 
 def _counting(batch: EventBatch, counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Returns which events count; bool[1] if equal for all."""
+    """Return which events count; bool[1] if equal for all."""
     needs = _NEEDS.take(occurring(batch.kind))
     counting = (needs & counts.take(occurring(batch.file))) != 0
     result: npt.NDArray[np.bool_] = (
@@ -117,7 +117,7 @@ def _counting(batch: EventBatch, counts: npt.NDArray[np.uint8]) -> npt.NDArray[n
 
 
 def totals_of(rows: Rows, places: int, columns: tuple[int, ...]) -> Rows:
-    """Returns sums of columns by place, int64[places, columns]."""
+    """Return sums of columns by place, int64[places, columns]."""
     made = np.zeros((places, len(columns)), np.int64)
     np.add.at(made, rows[:, table.LANE] // 2, rows[:, columns])
     return made

@@ -44,7 +44,7 @@ class FileSystemsAnalyzer:
         self._own_clock = False
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         self._places.know(self._names.files)
         if len(self._counts) < len(self._names.files):
             data = self._names.groups == DATA
@@ -58,18 +58,18 @@ class FileSystemsAnalyzer:
             self._phases.add(rows)
 
     def close_stream(self, stream: str) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def settle(self) -> None:
-        """Does nothing; no events are held back."""
+        """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns the number of dropped phases, and of uses reported as unknown. Both are due to the bound."""
+        """Return the number of dropped phases, and of uses reported as unknown. Both are due to the bound."""
         told = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
         return {reason: number for reason, number in told.items() if number}
 
     def frozen(self) -> Callable[[], JobFileSystems]:
-        """Copies the phases and returns a function that computes the result."""
+        """Copy the phases and return a function that computes the result."""
         rows, sums = self._phases.rows.copy(), self._sums  # sums are replaced, never changed in place
         job, gap_s, own_clock = self._job, self._gap_s, self._own_clock
         places = [(place, self._places.users(number)) for number, place in enumerate(self._places.all)]
@@ -87,7 +87,7 @@ class FileSystemsAnalyzer:
         return result
 
     def _hosts(self, taken: Taken) -> npt.NDArray[np.int64]:
-        """Returns the host number of each event."""
+        """Return the host number of each event."""
         numbers = []
         for run in taken.runs:
             numbers.append(self._places.host(run.info.host))
@@ -124,7 +124,7 @@ def _use(
 
 
 def _continuing(rows: table.Rows, gap_s: float) -> list[bool]:
-    """Returns whether each phase continues the one before."""
+    """Return whether each phase continues the one before."""
     pauses = rows[1:, table.START] - rows[:-1, table.END]
     return [False, *(pauses <= int(gap_s * 1e9)).tolist()][: len(rows)]
 

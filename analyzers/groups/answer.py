@@ -58,7 +58,7 @@ class Answer(NamedTuple):
 
 
 def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
-    """Combines the prediction of a job with its groups.
+    """Combine the prediction of a job with its groups.
 
     Groups of the same period are merged. A single period belongs to the whole job, unless other I/O hides it. With
     several, the main one is that of the whole job if a group has it too, or if it predicts the next phase with
@@ -86,7 +86,7 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
 
 
 def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]) -> Answer:
-    """Returns the result with the main group's period, and those of the others beside it."""
+    """Return the result with the main group's period, and those of the others beside it."""
     total = sum(group.volume for group in groups)
     whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
     told_beside = [
@@ -121,7 +121,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
 
 
 def _lasting(groups: Sequence[Found]) -> list[Found]:
-    """Returns groups with enough phases whose period is not the inside of another group's phase."""
+    """Return groups with enough phases whose period is not the inside of another group's phase."""
     sure = [
         group
         for group in groups
@@ -131,7 +131,7 @@ def _lasting(groups: Sequence[Found]) -> list[Found]:
 
 
 def _of_one_period(groups: Sequence[Found]) -> list[Found]:
-    """Merges groups of the same period under the most certain prediction, sorted by descending bytes."""
+    """Merge groups of the same period under the most certain prediction, sorted by descending bytes."""
     made: list[Found] = []
     for group in sorted(groups, key=lambda each: -each.prediction.confidence):
         for place, other in enumerate(made):

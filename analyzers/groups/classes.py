@@ -45,19 +45,19 @@ class Key(Struct, frozen=True):
 
 
 def shift_at(step: int) -> int:
-    """Returns the number of bits by which ranks are shifted. Processes without ranks are merged first."""
+    """Return the number of bits by which ranks are shifted. Processes without ranks are merged first."""
     return max(step - 1, 0)
 
 
 def process_at(process: Process, step: int) -> Process:
-    """Returns the process one step coarser, at ``step``."""
+    """Return the process one step coarser, at ``step``."""
     if process.rank >= 0:
         return Process(rank=process.rank >> (shift_at(step) - shift_at(step - 1)))
     return Process(host=process.host if step < _NO_HOST else "", pid=process.pid if step < _NO_PID else 0)
 
 
 def command_at(command: str, step: int) -> str:
-    """Returns a command at a step: unchanged, without numbers, two words, one word, nothing."""
+    """Return a command at a step: unchanged, without numbers, two words, one word, nothing."""
     match step:
         case 0:
             return command[:_LONGEST]
@@ -71,13 +71,13 @@ def command_at(command: str, step: int) -> str:
 
 
 def kin_at(key: Key, step: int) -> Key:
-    """Returns the common identity of successive processes: without process and command numbers, then without files."""
+    """Return the common identity of successive processes: without process and command numbers, then without files."""
     process = Process(rank=key.process.rank, host=key.process.host)
     return Key(process, _NUMBER.sub("*", key.command), key.files if step == 0 else "")
 
 
 def files_at(path: str, step: int) -> str:
-    """Returns a kind of file at a step. The steps are path without numbers, folder and extension, extension, nothing.
+    """Return a kind of file at a step. The steps are path without numbers, folder and extension, extension, nothing.
 
     >>> [files_at("/run7/dump.0100.chk", step) for step in range(1)], files_at("/run*/dump.*.chk", 1)
     (['/run*/dump.*.chk'], '/run*/*.chk')

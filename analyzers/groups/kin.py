@@ -22,7 +22,7 @@ Units = list[list[int]]
 
 
 def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]:
-    """Merges members that have their phases in turn.
+    """Merge members that have their phases in turn.
 
     A shell loop creates one process per phase: none of them has a period, but together they have one. If ranks
     alternate between phases, each has a multiple of the period.
@@ -46,7 +46,7 @@ def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]
 
 
 def _by_kin(units: Units, chosen: npt.NDArray[np.bool_], kin_of: Callable[[list[int]], object]) -> Units:
-    """Groups the chosen units by a common identity, by number."""
+    """Group the chosen units by a common identity, by number."""
     made: dict[object, list[int]] = {}
     for unit in np.flatnonzero(chosen).tolist():
         made.setdefault(kin_of(units[unit]), []).append(unit)
@@ -54,7 +54,7 @@ def _by_kin(units: Units, chosen: npt.NDArray[np.bool_], kin_of: Callable[[list[
 
 
 def _joined(volumes: Volumes, units: Units, shapes: list[Shape], together: Units) -> tuple[Units, list[Shape]]:
-    """Merges the given units; returns all units and their shapes."""
+    """Merge the given units; returns all units and their shapes."""
     if not together:
         return units, shapes
     gone = {unit for each in together for unit in each}
@@ -64,7 +64,7 @@ def _joined(volumes: Volumes, units: Units, shapes: list[Shape], together: Units
 
 
 def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
-    """Returns whether units have about equally many phases, never simultaneously, at even distances."""
+    """Return whether units have about equally many phases, never simultaneously, at even distances."""
     if len(kin) < 2:
         return False
     parts = [units[unit] for unit in kin]
@@ -73,7 +73,7 @@ def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
 
 
 def _is_turn(shape: Shape) -> bool:
-    """Returns whether the rows except the last take turns; the last row is their sum."""
+    """Return whether the rows except the last take turns; the last row is their sum."""
     counts, together = shape.counts[:-1], int(shape.counts[-1])
     if not shape.clear[-1] or together < (1 - _GROUPING.turns) * counts.sum():
         return False

@@ -33,13 +33,13 @@ def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> 
 
 
 def _shortened(told: Sequence[dict[WhoKind, list[str]]]) -> list[dict[WhoKind, list[str]]]:
-    """Merges commands that differ only in numbers, if this distinguishes the groups equally well."""
+    """Merge commands that differ only in numbers, if this distinguishes the groups equally well."""
     short: list[dict[WhoKind, list[str]]] = [{**about, "commands": alike(about["commands"])} for about in told]
     return short if _apart("commands", short) or not _apart("commands", told) else list(told)
 
 
 def alike(names: Sequence[str]) -> list[str]:
-    """Merges names that differ only in numbers; differing numbers become ``*``.
+    """Merge names that differ only in numbers; differing numbers become ``*``.
 
     >>> alike(["dd of=ck.1 bs=64k", "dd of=ck.2 bs=64k", "cp 1"])
     ['dd of=ck.* bs=64k', 'cp 1']
@@ -58,7 +58,7 @@ _KINDS: Final[tuple[WhoKind, ...]] = ("commands", "ranks", "hosts", "files")
 
 
 def _apart(kind: WhoKind, told: Sequence[dict[WhoKind, list[str]]]) -> bool:
-    """Returns whether each group has names of a kind. No name may be shared with another group."""
+    """Return whether each group has names of a kind. No name may be shared with another group."""
     names = [about[kind] for about in told]
     if not all(names):
         return False
@@ -79,7 +79,7 @@ def _about(group: Sequence[Member]) -> dict[WhoKind, list[str]]:
 
 
 def _ranges(group: Sequence[Member]) -> list[str]:
-    """Returns the ranks as ranges: 0-3, 8."""
+    """Return the ranks as ranges: 0-3, 8."""
     made: list[tuple[int, int]] = []
     for low, high in sorted(member.ranks for member in group if member.ranks[0] >= 0):
         if made and low <= made[-1][1] + 1:

@@ -32,7 +32,7 @@ class Who(NamedTuple):
 
     @classmethod
     def of(cls, batch: EventBatch, rows: npt.NDArray[np.intp] | None) -> Who:
-        """Returns the columns of some rows; None for all."""
+        """Return the columns of some rows; None for all."""
         columns = (batch.rank, batch.pid, batch.file)
         if rows is None:
             return cls(*columns)
@@ -54,7 +54,7 @@ class Member(Struct):
     pids: list[int] = field(default_factory=list)
 
     def note(self, ranks: tuple[int, int], hosts: list[str], pids: list[int]) -> None:
-        """Adds ranks, hosts and pids."""
+        """Add ranks, hosts and pids."""
         known = [bound for bound in (self.ranks, ranks) if bound[0] >= 0]
         if known:
             self.ranks = min(low for low, _ in known), max(high for _, high in known)
@@ -90,7 +90,7 @@ class Members:
         return len(self.all)
 
     def numbers(self, columns: Who, info: StreamInfo, files: Sequence[FileInfo]) -> tuple[Ints, list[Ints]]:
-        """Returns the member of each event of a stream, int64; new members are numbered.
+        """Return the member of each event of a stream, int64; new members are numbered.
 
         Args:
             columns: columns of events that count, at least one.
@@ -156,7 +156,7 @@ class Members:
         return made
 
     def _kinds_of(self, file: npt.NDArray[Any], files: Sequence[FileInfo]) -> Ints:
-        """Returns the number of each file's kind."""
+        """Return the number of each file's kind."""
         numbers = file[:1] if is_constant(file) else file
         highest = int(numbers.max())
         if highest >= len(self._kind_of_file):
@@ -184,7 +184,7 @@ class Members:
         return number
 
     def _too_many(self) -> str | None:
-        """Returns the property whose granularity must become coarser."""
+        """Return the property whose granularity must become coarser."""
         if len({member.key.command for member in self.all}) > max(self._most // _COMMANDS, 2):
             return "command"
         if len({member.key.files for member in self.all}) > max(self._most // _FILES, 2):
@@ -192,7 +192,7 @@ class Members:
         return "process" if len(self.all) > self._most else None
 
     def _coarser(self, step: str) -> Ints:
-        """Merges members; returns the new number of each."""
+        """Merge members; returns the new number of each."""
         self.joined += 1
         if step == "command":
             self._command_step += 1
@@ -236,7 +236,7 @@ class Members:
 
 
 def _filled(column: npt.NDArray[Any], unknown: int, known: int) -> npt.NDArray[Any]:
-    """Returns a column with unknown values replaced by that of the stream's introduction."""
+    """Return a column with unknown values replaced by that of the stream's introduction."""
     if known == unknown:
         return column
     if is_constant(column):

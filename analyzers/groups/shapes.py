@@ -31,7 +31,7 @@ class Shape(Struct, frozen=True, eq=False):
     counts: Ints
 
     def alike(self) -> Floats:
-        """Returns the correlation of the phases of members, float64[members, members]."""
+        """Return the correlation of the phases of members, float64[members, members]."""
         centred = self.within - self.within.mean(axis=1, keepdims=True)
         centred /= np.maximum(np.sqrt((centred**2).sum(axis=1)), 1e-12)[:, None]
         made: Floats = centred @ centred.T
@@ -39,7 +39,7 @@ class Shape(Struct, frozen=True, eq=False):
 
 
 def shape_of(volume: npt.NDArray[Any]) -> Shape:
-    """Finds the bins in which each member's signal is above its mean."""
+    """Find the bins in which each member's signal is above its mean."""
     total = volume.sum(axis=1, keepdims=True)
     within = volume > total / volume.shape[1]
     count = np.count_nonzero(within, axis=1)
@@ -50,6 +50,6 @@ def shape_of(volume: npt.NDArray[Any]) -> Shape:
 
 
 def phased_of(shapes: Sequence[Shape]) -> npt.NDArray[np.bool_]:
-    """Returns which rows have clear phases at any level."""
+    """Return which rows have clear phases at any level."""
     made: npt.NDArray[np.bool_] = np.logical_or.reduce([shape.clear for shape in shapes])
     return made

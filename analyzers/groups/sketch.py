@@ -51,7 +51,7 @@ class Sketch:
         return (self.newest + 1) * self.bin_ns if self.newest >= 0 else None
 
     def length(self, level: int) -> int:
-        """Returns the number of bins of a level that cover all data. Its capacity is the maximum."""
+        """Return the number of bins of a level that cover all data. Its capacity is the maximum."""
         return min((self.newest >> _BITS * level) - (self.oldest >> _BITS * level) + 1, BINS)
 
     def add(
@@ -63,7 +63,7 @@ class Sketch:
         members: int,
         until_ns: int | None = None,
     ) -> None:
-        """Adds requests.
+        """Add requests.
 
         Args:
             member: member of each request.
@@ -103,7 +103,7 @@ class Sketch:
                 self._place(level, *self._binned(*some, level, max(floor, low >> _BITS * level), members))
 
     def read(self, level: int, low: int, high: int, members: Ints) -> Floats:
-        """Returns the summed bytes of members in the bins low .. high - 1 of a level.
+        """Return the summed bytes of members in the bins low .. high - 1 of a level.
 
         Bins that are not stored are 0.
         """
@@ -114,12 +114,12 @@ class Sketch:
         return sums
 
     def each(self, level: int) -> npt.NDArray[np.float32]:
-        """Returns the bytes of each member in the bins of a level, [members, bins]. The bins cover all data."""
+        """Return the bytes of each member in the bins of a level, [members, bins]. The bins cover all data."""
         newest = self.newest >> _BITS * level
         return self._bins(level, newest - self.length(level) + 1, newest + 1)
 
     def until_ns(self, members: Ints) -> int | None:
-        """Returns the end of the latest bin with bytes of the members, ns. Returns None without bytes."""
+        """Return the end of the latest bin with bytes of the members, ns. Returns None without bytes."""
         for level in range(self.levels):
             newest = self.newest >> _BITS * level
             low = newest - self.length(level) + 1
@@ -129,7 +129,7 @@ class Sketch:
         return None
 
     def since_ns(self, members: Ints) -> int | None:
-        """Returns the start of the earliest bin with bytes of the members. The level covers all data."""
+        """Return the start of the earliest bin with bytes of the members. The level covers all data."""
         for level in range(self.levels):
             newest = self.newest >> _BITS * level
             if newest - (self.oldest >> _BITS * level) < BINS or level == self.levels - 1:
@@ -139,7 +139,7 @@ class Sketch:
         return None
 
     def put_together(self, new: Ints, members: int) -> None:
-        """Merges members; ``new`` is the new number of each."""
+        """Merge members; ``new`` is the new number of each."""
         self.version += 1
         for level, old in enumerate(self._levels):
             made = np.zeros((_room(members), BINS), np.float32)
@@ -173,14 +173,14 @@ class Sketch:
             self._levels.append(made)
 
     def _bins_from(self, level: int, low: int, last: int) -> npt.NDArray[np.float32]:
-        """Returns the bins low .. last; those no longer stored are 0."""
+        """Return the bins low .. last; those no longer stored are 0."""
         bins = np.zeros((len(self._levels[0]), last - low + 1), np.float32)
         begin = max(low, last - BINS + 1)
         bins[:, begin - low :] = self._bins(level, begin, last + 1)
         return bins
 
     def _advance(self, newest: int) -> None:
-        """Clears the bins up to ``newest``."""
+        """Clear the bins up to ``newest``."""
         if self.newest < 0 or newest == self.newest:
             return
         for level, bins in enumerate(self._levels):
@@ -193,7 +193,7 @@ class Sketch:
     def _binned(
         self, member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], level: int, low: int, members: int
     ) -> tuple[Floats, int]:
-        """Returns the bytes of each member in the bins of a level from ``low`` on.
+        """Return the bytes of each member in the bins of a level from ``low`` on.
 
         It returns [members, bins] and ``low``.
         """
@@ -222,7 +222,7 @@ class Sketch:
 
 
 def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int, members: int) -> Floats:
-    """Returns the bytes of each member before and after a time, [members, 2]. Most batches of a burst span no more."""
+    """Return the bytes of each member before and after a time, [members, 2]. Most batches of a burst span no more."""
     before = volume.astype(np.float64) if int(end.max()) <= border_ns else _before(start, end, volume, border_ns)
     after = volume - before
     if member.strides == (0,):
@@ -233,14 +233,14 @@ def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], bo
 
 
 def _before(start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int) -> Floats:
-    """Returns the bytes of each request before a time. A request of zero duration moves them at its start."""
+    """Return the bytes of each request before a time. A request of zero duration moves them at its start."""
     share = (border_ns - start) / np.maximum(end - start, 1)
     before: Floats = volume * np.minimum(np.maximum(share, 0.0), 1.0)
     return before
 
 
 def _merged(fresh: npt.NDArray[Any], low: int) -> tuple[npt.NDArray[Any], int]:
-    """Returns the bins of the next level, and the index of the first of them."""
+    """Return the bins of the next level, and the index of the first of them."""
     before = low % FACTOR
     after = -(before + fresh.shape[1]) % FACTOR
     padded = np.pad(fresh, ((0, 0), (before, after))) if before or after else fresh
@@ -248,5 +248,5 @@ def _merged(fresh: npt.NDArray[Any], low: int) -> tuple[npt.NDArray[Any], int]:
 
 
 def _room(members: int) -> int:
-    """Returns the number of members for which memory is allocated."""
+    """Return the number of members for which memory is allocated."""
     return 1 << max(members - 1, 1).bit_length()

@@ -21,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
-    """Returns groups of members with simultaneous phases, by descending bytes.
+    """Return groups of members with simultaneous phases, by descending bytes.
 
     Two members are compared at the coarsest level at which both have clear phases. Members with phases, but without
     such a level, are of different orders and in different groups. Members without phases form one group.
@@ -54,7 +54,7 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
 
 
 def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) -> list[list[int]]:
-    """Merges groups into those in whose phases they do I/O irregularly.
+    """Merge groups into those in whose phases they do I/O irregularly.
 
     They take part neither in all nor in every n-th phase.
 
@@ -70,7 +70,7 @@ def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) ->
 
 
 def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[int]) -> bool:
-    """Returns whether a group skips phases of another at random. It must do no I/O between them."""
+    """Return whether a group skips phases of another at random. It must do no I/O between them."""
     for volume in volumes:
         signals = np.array([volume[group].sum(axis=0) for group in (whole, part)])
         shape = shape_of(signals)
@@ -88,7 +88,7 @@ def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[i
 
 
 def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: list[int]) -> int | None:
-    """Returns the group whose phases contain the I/O of the members without clear phases.
+    """Return the group whose phases contain the I/O of the members without clear phases.
 
     Returns None if there is none.
     """
@@ -101,7 +101,7 @@ def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: li
 
 
 def _joined(members: Ints, alike: Floats) -> list[list[int]]:
-    """Merges the two groups with the most similar sums, until none are similar enough.
+    """Merge the two groups with the most similar sums, until none are similar enough.
 
     Members with individual delays are hardly similar to one another, but many of them are similar to many others.
     """

@@ -57,7 +57,7 @@ class GroupAnalyzer:
         left_out: LeftOut,
         until_ns: int | None = None,
     ) -> None:
-        """Adds events of one stream, in any order.
+        """Add events of one stream, in any order.
 
         Args:
             batch: events.
@@ -82,7 +82,7 @@ class GroupAnalyzer:
     def numbered(
         self, batch: EventBatch, info: StreamInfo, files: Sequence[FileInfo], left_out: LeftOut
     ) -> tuple[Ints, npt.NDArray[np.intp] | None] | None:
-        """Returns the members of the events that count, and their rows (None for all).
+        """Return the members of the events that count, and their rows (None for all).
 
         Returns None if no event counts.
         """
@@ -97,13 +97,13 @@ class GroupAnalyzer:
         return member, rows
 
     def grouped(self) -> list[list[int]]:
-        """Returns the members in groups, by number, by descending bytes."""
+        """Return the members in groups, by number, by descending bytes."""
         if len(self.members) < 2 or not self.sketch.levels:
             return []
         return groups_of(self.sketch, [member.key for member in self.members.all])
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool = False) -> Prediction:
-        """Extends a prediction of the whole job by its groups.
+        """Extend a prediction of the whole job by its groups.
 
         Args:
             prediction: prediction for the signal of the whole job.
@@ -133,7 +133,7 @@ class GroupAnalyzer:
         return answer_with(prediction, found).prediction
 
     def _is_explained(self, prediction: Prediction) -> bool:
-        """Returns whether the whole job's period predicts its phases. No group may be known to have another period."""
+        """Return whether the whole job's period predicts its phases. No group may be known to have another period."""
         period, coming = prediction.period_s, prediction.next_phase
         if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
             return False
@@ -141,7 +141,7 @@ class GroupAnalyzer:
         return all(each is None or abs(math.log(each / period.value)) < TUNING.same.period for each in known)
 
     def _group(self) -> None:
-        """Searches groups again; a group that keeps most of its members continues."""
+        """Search groups again; a group that keeps most of its members continues."""
         known, self._groups = self._groups, []
         for members in self.grouped():
             before = next((group for group in known if 2 * len(set(members) & set(group.members)) > len(members)), None)
@@ -153,7 +153,7 @@ class GroupAnalyzer:
             self._groups.append(before)
 
     def losses(self) -> dict[str, int]:
-        """Returns how often members were merged because of the bound. It also returns the number of dropped events."""
+        """Return how often members were merged because of the bound. It also returns the number of dropped events."""
         told = {"members": self.members.joined, "ahead": self.sketch.ahead}
         return {reason: number for reason, number in told.items() if number}
 
@@ -162,7 +162,7 @@ class _Resolutions(Resolutions, frozen=True):
     """Levels of a sketch, which has fewer bins. A period has 16 to 64 of them."""
 
     def of_period(self, period_s: float, current: int | None = None) -> int:
-        """Returns the level at which a period has 16 to 64 bins. The current one while it is close to that."""
+        """Return the level at which a period has 16 to 64 bins. The current one while it is close to that."""
         return super().of_period(2 * period_s, current)
 
 
@@ -217,7 +217,7 @@ class _Group(Struct, eq=False):
     lookout: ResolutionSearch
 
     def change(self, members: list[int]) -> None:
-        """Replaces the members."""
+        """Replace the members."""
         self.members[:] = members
         self.signal.forget()
 

@@ -49,7 +49,7 @@ class Grid:
         return self._span[0] >> self.shift, (self._span[1] >> self.shift) + 1
 
     def add(self, row: Ints, plane: Ints, start: Ints, end: Ints, busy: Ints) -> None:
-        """Adds the time of calls, each spread evenly from its start to its end.
+        """Add the time of calls, each spread evenly from its start to its end.
 
         Args:
             row: row of each call.
@@ -84,7 +84,7 @@ class Grid:
             self._sum(place[of] + bins, part.astype(np.int64))
 
     def fold_rows(self, first: int, count: int) -> None:
-        """Sums pairs of neighbours among ``count`` rows from ``first`` on; the upper half becomes empty."""
+        """Sum pairs of neighbours among ``count`` rows from ``first`` on; the upper half becomes empty."""
         rows = self.cells[first : first + count]
         half = (len(rows) + 1) // 2
         summed = rows[0::2].copy()

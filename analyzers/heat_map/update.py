@@ -44,7 +44,7 @@ class _Rows:
         self.spent: Ints = np.zeros(0, np.int64)
 
     def add(self, member: Ints, busy: Ints) -> None:
-        """Adds the time of calls."""
+        """Add the time of calls."""
         self.count = max(self.count, int(member.max()) + 1)
         known = min(self.count, _MAX_TOLD_APART)
         if known > len(self.spent):
@@ -67,7 +67,7 @@ class HeatMapAnalyzer:
         self._beyond = 0
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         run = np.broadcast_to(np.int64(0), (len(taken.batch),))
         if len(taken.runs) > 1:
             run = np.repeat(np.arange(len(taken.runs)), taken.lengths)
@@ -100,17 +100,17 @@ class HeatMapAnalyzer:
             self._add(1, member, plane[others], start[others], end[others], spent[others])
 
     def close_stream(self, stream: str) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def settle(self) -> None:
-        """Does nothing; no events are held back."""
+        """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns how often a process beyond the bound was counted as the last one."""
+        """Return how often a process beyond the bound was counted as the last one."""
         return {"processes": self._beyond} if self._beyond else {}
 
     def frozen(self) -> Callable[[], HeatMap]:
-        """Copies the sums and returns a function that computes the result."""
+        """Copy the sums and return a function that computes the result."""
         job, grids = self._job, [(grid.cells.copy(), grid.low, grid.used, grid.shift) for grid in self._grids]
         rows = [(each.fold, each.count, each.spent.copy()) for each in self._rows]
         names = [_process_name(*key, command) for key, command in zip(self._processes, self._commands, strict=True)]
@@ -121,7 +121,7 @@ class HeatMapAnalyzer:
         return result
 
     def _wanted(self, batch: EventBatch, busy: Ints) -> Ints:
-        """Returns the rows of calls of the program on its data. Their duration is above 0."""
+        """Return the rows of calls of the program on its data. Their duration is above 0."""
         left_out, groups = self._names.left_out, self._names.groups
         ways = np.where(groups == DATA, np.uint8(0), _MOVES_NOTHING) | (left_out & np.uint8(READS | WRITES))
         ways[0] = 0  # no file, or an unknown one
@@ -131,7 +131,7 @@ class HeatMapAnalyzer:
         return np.flatnonzero(wanted)
 
     def _members(self, batch: EventBatch, runs: list[Run], run: Ints, rows: Ints) -> Ints:
-        """Returns the process number of each event, by host and process id."""
+        """Return the process number of each event, by host and process id."""
         pid = batch.pid.take(rows).astype(np.int64)
         key = (run.take(rows) << 32) | (pid & 0xFFFFFFFF)
         keys, first, which = np.unique(key, return_index=True, return_inverse=True)
@@ -168,7 +168,7 @@ def _heat_map(
     members: list[tuple[int, int, Ints]],
     names: list[str],
 ) -> HeatMap:
-    """Combines ranks and processes on one time axis."""
+    """Combine ranks and processes on one time axis."""
     shift = max(each[3] for each in grids)
     spans = [
         (begin >> (shift - own), ((end - 1) >> (shift - own)) + 1) for _, _, (begin, end), own in grids if end > begin

@@ -61,12 +61,12 @@ class BoundedTable(State):
         return self._keys
 
     def column(self, name: str) -> Ints:
-        """Returns one column by row, int64."""
+        """Return one column by row, int64."""
         column: Ints = self._table[self._names.index(name)]
         return column
 
     def add(self, keys: Ints, **values: npt.ArrayLike) -> Rows:
-        """Adds occurrences; returns the row of each, -1 if there was no room.
+        """Add occurrences; returns the row of each, -1 if there was no room.
 
         Args:
             keys: int64[n].
@@ -102,34 +102,34 @@ class BoundedTable(State):
         return rows[inverse]
 
     def takes(self, count: int) -> bool:
-        """Returns whether that many more keys fit without an eviction."""
+        """Return whether that many more keys fit without an eviction."""
         return len(self._keys) + count <= self._budget
 
     def find(self, keys: Ints) -> Rows:
-        """Returns the row of each key, -1 if it has none."""
+        """Return the row of each key, -1 if it has none."""
         return self._find(keys)
 
     def meet(self, keys: Ints) -> None:
-        """Adds rows for keys in order of first occurrence. Check with ``takes`` that there is room."""
+        """Add rows for keys in order of first occurrence. Check with ``takes`` that there is room."""
         found, first = np.unique(keys, return_index=True)
         if len(found):
             order = np.argsort(first)
             self._admit(found[order], np.zeros(len(found), np.int64))
 
     def take_moves(self) -> Rows | None:
-        """Returns the new row of each old one since the last call, -1 if evicted. Returns None if no row moved."""
+        """Return the new row of each old one since the last call, -1 if evicted. Returns None if no row moved."""
         moves, self._moves = self._moves, None
         return moves
 
     def select(self, kept: Rows, keys: Ints) -> None:
-        """Keeps some rows under new keys; entries with the same new key are merged."""
+        """Keep some rows under new keys; entries with the same new key are merged."""
         table = self._table[:, kept]
         self._keys, self._table = np.zeros(0, np.int64), np.zeros((len(self._names), 0), np.int64)
         self._index()
         self.add(keys, **dict(zip(self._names, table, strict=True)))
 
     def merge(self, other: BoundedTable, keys: Ints, rows: Rows | None = None) -> Rows:
-        """Adds the entries of another table, under keys that have the same meaning here."""
+        """Add the entries of another table, under keys that have the same meaning here."""
         chosen = slice(None) if rows is None else rows
         return self.add(keys, **{name: other._table[at][chosen] for at, name in enumerate(self._names)})
 

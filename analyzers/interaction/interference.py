@@ -44,20 +44,20 @@ class Load:
     hosts: frozenset[str] = frozenset()
 
     def over(self, edges: Floats) -> Floats:
-        """Returns the bytes between successive times, float64[len(edges) - 1]."""
+        """Return the bytes between successive times, float64[len(edges) - 1]."""
         own = self.start_s + self.bin_s * np.arange(len(self.moved) + 1)
         whole = np.concatenate(([0.0], np.cumsum(self.moved)))
         return np.diff(np.interp(edges, own, whole))
 
     def common(self, other: Load) -> list[str]:
-        """Returns the mount points that are the same file system for both. Node-local ones only with a common host."""
+        """Return the mount points that are the same file system for both. Node-local ones only with a common host."""
         meet = bool(self.hosts & other.hosts)
         return sorted(
             point for point in self.mounts.keys() & other.mounts if meet or point not in self.local | other.local
         )
 
     def part_on(self, points: Sequence[str]) -> float:
-        """Returns the share of the job's bytes on some mount points. Returns 1 if its mounts are unknown."""
+        """Return the share of the job's bytes on some mount points. Returns 1 if its mounts are unknown."""
         whole = sum(self.mounts.values())
         return sum(self.mounts[point] for point in points) / whole if whole else 1.0
 
@@ -65,7 +65,7 @@ class Load:
 def interference_with(
     job: Load, others: Sequence[Load], start_s: float, end_s: float, ranking: Ranking, top: int = 10
 ) -> Culprits:
-    """Computes the volume of other jobs during the I/O of a job.
+    """Compute the volume of other jobs during the I/O of a job.
 
     Args:
         job: affected job.
@@ -122,7 +122,7 @@ def _seconds(bins: npt.NDArray[np.bool_], width: float) -> float:
 
 
 def _ties(ranking: Ranking, job: str) -> dict[str, tuple[list[str], int]]:
-    """Returns the files that each other job shares with a job. It also returns the number of interactions."""
+    """Return the files that each other job shares with a job. It also returns the number of interactions."""
     names = {actor.id: actor.job for actor in ranking.actors}
     paths = {file.id: file.path for file in ranking.files}
     uses: dict[int, dict[str, int]] = {}

@@ -74,7 +74,7 @@ class InteractionAnalyzer:
     def update(
         self, batch: EventBatch, names: Names, *, space: int = 0, stream: int = 0, pid: int = 0, rank: int = -1
     ) -> None:
-        """Adds events of one stream, in order of their completion.
+        """Add events of one stream, in order of their completion.
 
         Args:
             batch: events, in the numbering of ``names``.
@@ -102,7 +102,7 @@ class InteractionAnalyzer:
     def introduce(
         self, *, space: int = 0, stream: int = 0, pid: int = 0, rank: int = -1, parent: int = 0, name: int = 0
     ) -> None:
-        """Adds the introduction of a stream, before or after its events.
+        """Add the introduction of a stream, before or after its events.
 
         Args:
             space: as for ``update``.
@@ -120,7 +120,7 @@ class InteractionAnalyzer:
             self._link(np.array([space * SPACE + parent], np.int64), keys, "fork")
 
     def introduce_all(self, introductions: Sequence[Introduction]) -> None:
-        """Adds the introductions of many streams, equivalent to successive calls of ``introduce``."""
+        """Add the introductions of many streams, equivalent to successive calls of ``introduce``."""
         if (
             len(introductions) > 1
             and self._actors.takes(2 * len(introductions))
@@ -132,7 +132,7 @@ class InteractionAnalyzer:
             self.introduce(**each._asdict())
 
     def ranking(self, names: Names, spaces: list[tuple[str, str]], job: str = "") -> Ranking:
-        """Returns the current components and leaders.
+        """Return the current components and leaders.
 
         Args:
             names: as for ``update``.
@@ -144,7 +144,7 @@ class InteractionAnalyzer:
         return ranking_of(self.tables(), self.settings, names, spaces, job)
 
     def tables(self) -> Tables:
-        """Returns copies of the graph's columns."""
+        """Return copies of the graph's columns."""
         sources, targets, kinds = link_ends(self._links.keys)
         return Tables(
             keys=self._actors.keys.copy(),
@@ -183,12 +183,12 @@ class InteractionAnalyzer:
         )
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason."""
+        """Return losses by reason."""
         tables = {"actors": self._actors, "uses": self._uses, "links": self._links}
         return {name: table.dropped for name, table in tables.items()} | {"files": self._channels.overflowed}
 
     def merge(self, other: InteractionAnalyzer) -> None:
-        """Adds the graph of another analyzer with the same names and spaces, over other streams."""
+        """Add the graph of another analyzer with the same names and spaces, over other streams."""
         rows = self._actors.merge(other._actors, other._actors.keys)
         self._settle()
         channels = np.array([0, *(self._channels.adopt(other._channels, n) for n in range(1, len(other._channels)))])
@@ -205,7 +205,7 @@ class InteractionAnalyzer:
         self.first_ns, self.last_ns = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
 
     def absorb(self, tables: Tables, space: int, machines: Sequence[int] = ()) -> None:
-        """Adds job number ``space`` as one vertex, with its files that other jobs may see.
+        """Add job number ``space`` as one vertex, with its files that other jobs may see.
 
         ``machines`` has the number of each of its machines, the same in all jobs, below 0 if unknown.
         """
@@ -226,7 +226,7 @@ class InteractionAnalyzer:
             self._uses.add(keys, **{name: column[used] for name, column in tables.uses.items()})
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns a copy of the state as plain data."""
+        """Return a copy of the state as plain data."""
         plain = ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns")
         parts = ("_actors", "_uses", "_links", "_events", "_channels")
         return {
@@ -236,7 +236,7 @@ class InteractionAnalyzer:
 
     @classmethod
     def restore(cls, settings: InteractionSettings, data: dict[str, Any]) -> InteractionAnalyzer:
-        """Creates an analyzer from a snapshot."""
+        """Create an analyzer from a snapshot."""
         made = cls(settings)
         for name in ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns"):
             setattr(made, name, data[name])
@@ -340,7 +340,7 @@ class InteractionAnalyzer:
         self._links.add(link_keys(one[kept], two[kept], LINK_KINDS.index(kind)), count=1, waited_ns=waited)
 
     def _settle(self) -> None:
-        """Removes evicted actors from the other tables."""
+        """Remove evicted actors from the other tables."""
         moves = self._actors.take_moves()
         if moves is None:
             return

@@ -86,13 +86,13 @@ class Calls:
         return len(self.start)
 
     def take(self, rows: npt.NDArray[Any]) -> Self:
-        """Returns the rows selected by an index array or a mask."""
+        """Return the rows selected by an index array or a mask."""
         if rows.dtype == np.bool_:
             rows = np.flatnonzero(rows)
         return type(self)(*(getattr(self, name).take(rows) for name in NAMES))
 
     def columns(self) -> dict[str, Column]:
-        """Returns a dict from names to columns."""
+        """Return a dict from names to columns."""
         return {name: getattr(self, name) for name in NAMES}
 
 
@@ -106,14 +106,14 @@ _ALIKE: Final = ("thread", "layer", "kind", "call", "file", "handle", "parent", 
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
-    """Returns the dtype of a column."""
+    """Return the dtype of a column."""
     if name in _BYTE_COLUMNS:
         return np.dtype(np.uint8)
     return np.dtype(np.bool_) if name in _FLAG_COLUMNS else np.dtype(np.int64)
 
 
 def no_calls() -> Calls:
-    """Returns an empty table."""
+    """Return an empty table."""
     return Calls(*(np.zeros(0, dtype_of(name)) for name in NAMES))
 
 
@@ -128,26 +128,26 @@ def joined(parts: Iterable[Calls]) -> Calls:
 
 
 def moves(calls: Calls) -> npt.NDArray[np.bool_]:
-    """Returns which rows are reads or writes. Calls that start an asynchronous operation are neither."""
+    """Return which rows are reads or writes. Calls that start an asynchronous operation are neither."""
     found: npt.NDArray[np.bool_] = ((calls.kind == Kind.READ) | (calls.kind == Kind.WRITE)) & ~calls.begun
     return found
 
 
 def size_class(calls: Calls) -> Ints:
-    """Returns the size class of each request. The class is 0 for 0 bytes, and k for 2**(k-1) to 2**k - 1 bytes."""
+    """Return the size class of each request. The class is 0 for 0 bytes, and k for 2**(k-1) to 2**k - 1 bytes."""
     size = calls.requested if not calls.summed.any() else calls.requested // np.maximum(calls.count, 1)
     # exact up to 2**46, since float64 represents every integer below that
     return np.frexp(size.astype(np.float64))[1].astype(np.int64)
 
 
 def summed_up(calls: Calls) -> Calls:
-    """Sums rows that are equal except for times, of the same size class. The total time is kept."""
+    """Sum rows that are equal except for times, of the same size class. The total time is kept."""
     alike = [getattr(calls, name).astype(np.int64) for name in _ALIKE]
     return summed_by(calls, [*alike, size_class(calls)])[0]
 
 
 def summed_by(calls: Calls, alike: Sequence[Ints]) -> tuple[Calls, Rows]:
-    """Sums rows that are equal in the given columns int64[n], n >= 1.
+    """Sum rows that are equal in the given columns int64[n], n >= 1.
 
     Returns:
         The sums, and for each the index of one of its rows, which provides the values of all columns that are not

@@ -138,7 +138,7 @@ class LayersSettings(BaseModel):
     thresholds: Thresholds = Field(default_factory=Thresholds.model_construct, description="Thresholds of findings.")
 
     def with_paths(self, data_paths: tuple[str, ...], system_paths: tuple[str, ...]) -> Self:
-        """Returns settings with additional path prefixes."""
+        """Return settings with additional path prefixes."""
         known = {"data_paths": self.data_paths + data_paths, "system_paths": self.system_paths + system_paths}
         return self.model_copy(update=known)
 

@@ -71,7 +71,7 @@ class LayerAnalyzer:
         return int(self._waiting.count.sum())
 
     def update(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> None:
-        """Adds events of a stream.
+        """Add events of a stream.
 
         Args:
             batch: events in the job's numbering.
@@ -94,26 +94,26 @@ class LayerAnalyzer:
                 self._process_buffered()
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream. Calls without an observed end of their enclosing call count as the program's."""
+        """End a stream. Calls without an observed end of their enclosing call count as the program's."""
         self._closing[stream] = self._pids.pop(stream, 0)
         # each pass is costly, and jobs of many short processes end streams often
         if len(self._closing) >= _MAX_CLOSING:
             self._process_buffered()
 
     def settle(self) -> None:
-        """Processes buffered events and frees memory, for a job without activity."""
+        """Process buffered events and frees memory, for a job without activity."""
         self._process_buffered()
         if len(self._waiting):
             self._waiting = summed_up(self._waiting)
 
     def closed(self) -> LayerAnalyzer:
-        """Returns a copy in which every call has ended."""
+        """Return a copy in which every call has ended."""
         copy = LayerAnalyzer.restore(self.settings, self.snapshot())
         copy._release(np.ones(len(copy._waiting), np.bool_), count=False)
         return copy
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason: number of calls, or handles."""
+        """Return losses by reason: number of calls, or handles."""
         tables = self.tables
         return {
             "processes": max(0, self.processes.serials + 1 - len(self.processes.known)),
@@ -131,7 +131,7 @@ class LayerAnalyzer:
         }
 
     def merge(self, other: LayerAnalyzer, calls: Sequence[int] | None = None) -> None:
-        """Adds another part of the same job. Its processes are separate, and files are matched by path.
+        """Add another part of the same job. Its processes are separate, and files are matched by path.
 
         Args:
             other: other part; it is not changed, and its waiting calls count as made by the program.
@@ -157,7 +157,7 @@ class LayerAnalyzer:
             setattr(self, name, getattr(self, name) + getattr(theirs, name))
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data: dicts, lists, numbers, texts and arrays."""
+        """Return the state as plain data: dicts, lists, numbers, texts and arrays."""
         self._process_buffered()
         return {
             "pids": dict(self._pids),
@@ -174,7 +174,7 @@ class LayerAnalyzer:
 
     @classmethod
     def restore(cls, settings: LayersSettings, data: dict[str, Any]) -> Self:
-        """Creates an analyzer that continues from a snapshot with the same settings."""
+        """Create an analyzer that continues from a snapshot with the same settings."""
         made = cls(settings)
         for name, value in data["counts"].items():
             setattr(made, name, value)
@@ -208,7 +208,7 @@ class LayerAnalyzer:
         return with_summaries_placed(calls_of(batch, serial, self.processes.row_of(serial), file))
 
     def _process_buffered(self) -> None:
-        """Processes buffered calls, many at a time since each pass is costly."""
+        """Process buffered calls, many at a time since each pass is costly."""
         if self._new:
             self._process_new()
         if self._closing:
@@ -229,7 +229,7 @@ class LayerAnalyzer:
             self._add_alike(batch, serial, host)
 
     def _add_alike(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
-        """Counts calls without nesting; equal ones at once."""
+        """Count calls without nesting; equal ones at once."""
         handle = nodes_of(batch, serial, lambda first: self._place(batch.select(first), serial[first], host[first]))
         alike = LeafAggregator(batch, serial, handle)
         rows = alike.rows
@@ -247,7 +247,7 @@ class LayerAnalyzer:
         self.timeline.add(node[rows], operation[rows], *columns)
 
     def _place(self, batch: EventBatch, serial: Ints, host: Ints) -> Ints:
-        """Returns the nodes of handles from their first events, which are counted elsewhere."""
+        """Return the nodes of handles from their first events, which are counted elsewhere."""
         calls = self._calls(batch, serial, host, np.zeros(len(batch), np.int64))
         return self.handles.of(calls, self.files.class_of(calls.file), self.files.class_groups)
 
@@ -269,7 +269,7 @@ class LayerAnalyzer:
                 self._release(oldest)
 
     def _release(self, rows: Ints | Any, *, count: bool = True) -> None:
-        """Counts waiting calls as made by the program."""
+        """Count waiting calls as made by the program."""
         calls = self._waiting.take(rows)
         self._waiting = self._waiting.take(~rows)
         calls.over[calls.over == UNTOLD] = PROGRAM
@@ -292,7 +292,7 @@ class LayerAnalyzer:
 
 
 def _non_zero(column: IntArray, bits: int | None = None) -> int:
-    """Returns the number of values with any of the bits set, or non-zero. A constant column is tested once."""
+    """Return the number of values with any of the bits set, or non-zero. A constant column is tested once."""
     values = occurring(column)
     found = int(np.count_nonzero(values if bits is None else values & int(bits)))
     return found * len(column) if is_constant(column) else found

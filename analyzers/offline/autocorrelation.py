@@ -36,7 +36,7 @@ class _Intervals:
 
 
 def autocorrelation(values: Floats) -> Floats:
-    """Returns sum_n (x_n - mean)(x_(n+lag) - mean) / (N var(x)) for lag = 0 .. N - 1; zeros for a constant signal."""
+    """Return sum_n (x_n - mean)(x_(n+lag) - mean) / (N var(x)) for lag = 0 .. N - 1; zeros for a constant signal."""
     n = len(values)
     if not n:
         return np.zeros(0)
@@ -51,7 +51,7 @@ def autocorrelation(values: Floats) -> Floats:
 
 
 def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> AutocorrelationAnswer:
-    """Finds the period from the peaks of the autocorrelation of height 0.15 or more.
+    """Find the period from the peaks of the autocorrelation of height 0.15 or more.
 
     The period is the weighted mean of the intervals from lag 0 to the first peak and between peaks, up to half of the
     signal's length. Outliers (more than a quarter off the median) are excluded. Peaks are weighted by their height, and
@@ -97,7 +97,7 @@ def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> 
 
 
 def merge(prediction: Prediction, answer: AutocorrelationAnswer, bandwidth: Floats, bin_s: float) -> Prediction:
-    """Merges the results of DFT and autocorrelation like the reference.
+    """Merge the results of DFT and autocorrelation like the reference.
 
     If the DFT has dominant frequencies, the lowest is the result with confidence (1 + c_dft + c_acf)/3, unless that is
     below 0.2. Otherwise the autocorrelation's period is the result, with a third of its confidence. Without a period

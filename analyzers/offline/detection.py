@@ -61,7 +61,7 @@ def analyse(
     apart: Callable[[], Apart] | None = None,
     stamp_s: float = 0.0,
 ) -> Analysed:
-    """Finds the period of a finished trace and its validity over time. It also runs the optional analyses.
+    """Find the period of a finished trace and its validity over time. It also runs the optional analyses.
 
     Args:
         batches: events of all streams, each batch with the mask of its stream's files.

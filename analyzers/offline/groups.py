@@ -31,7 +31,7 @@ def analyse_groups(
     top: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Grouping:
-    """Finds the period of each of the largest groups. Each is searched over the time of the whole trace.
+    """Find the period of each of the largest groups. Each is searched over the time of the whole trace.
 
     Args:
         batches: events of all streams, each batch with the mask of its stream's files.
@@ -87,7 +87,7 @@ def analyse_groups(
 
 
 def edges_of(batches: Iterable[tuple[EventBatch, object]]) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-    """Creates events without bytes at the start and end of the trace. Groups are then observed over all of it."""
+    """Create events without bytes at the start and end of the trace. Groups are then observed over all of it."""
     first = last = None
     for batch, _ in batches:
         if len(batch):

@@ -39,7 +39,7 @@ class Apart(NamedTuple):
 
 
 def groups_wanted(settings: DetectSettings) -> bool:
-    """Returns whether groups are searched."""
+    """Return whether groups are searched."""
     return settings.group_members >= MIN_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
 
 
@@ -74,7 +74,7 @@ class Told(NamedTuple):
 
 
 def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settings: DetectSettings) -> Told:
-    """Searches for groups of members with separate periods.
+    """Search for groups of members with separate periods.
 
     Args:
         prediction: prediction for the signal of the whole trace.
@@ -145,7 +145,7 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
 
 
 def _counted(answer: Answer, events: Sequence[Batches], settings: DetectSettings) -> tuple[Answer, tuple[Beside, ...]]:
-    """Counts the phases of the periods beside the main one, as shown in pictures."""
+    """Count the phases of the periods beside the main one, as shown in pictures."""
     made: list[Beside] = []
     others = answer.prediction.others
     first = len(others) - len(events)

@@ -32,11 +32,11 @@ def list_phases(values: Floats, *, bin_s: float, start_s: float, period_s: float
 
 
 def no_phases() -> PhaseColumns:
-    """Returns an empty list of phases."""
+    """Return an empty list of phases."""
     return PhaseColumns(*(np.zeros(0) for _ in range(3)))
 
 
 def _off(phases: Phases, period: float) -> float:
-    """Returns the difference of the logarithms of the usual interval and the period."""
+    """Return the difference of the logarithms of the usual interval and the period."""
     usual = float(np.median(np.diff(phases.start))) if len(phases) > 1 else 0.0
     return abs(math.log(usual / period)) if usual > 0 else math.inf

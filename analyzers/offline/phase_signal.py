@@ -32,7 +32,7 @@ def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction
 
 
 def phases_of(signal: TraceSignal, prediction: Prediction) -> PhaseColumns:
-    """Finds the phases of a trace with a known period; none without a period."""
+    """Find the phases of a trace with a known period; none without a period."""
     if prediction.period_s is None:
         return no_phases()
     return list_phases(signal.total, bin_s=signal.bin_s, start_s=signal.start_s, period_s=prediction.period_s.value)

@@ -33,7 +33,7 @@ def panels_of(
     beside: Sequence[Beside] = (),
     ordering: Ordering = ordered,
 ) -> PlotData:
-    """Computes all panels of a trace.
+    """Compute all panels of a trace.
 
     Args:
         batches: events of all streams, each batch with the mask of its stream's files.
@@ -71,7 +71,7 @@ def panels_of(
 
 
 def _beside(periodicity: Beside, settings: DetectSettings, every_s: float | None, ordering: Ordering) -> PeriodPanel:
-    """Computes the panel of a period beside the main one."""
+    """Compute the panel of a period beside the main one."""
     other, prediction, own = periodicity
     phases = phases_of(signal_of(own, settings, prediction), prediction)
     replayed = None
@@ -114,7 +114,7 @@ def replay_of(
 
 
 def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumColumns:
-    """Computes the spectrum with its candidates, and the autocorrelation, of a whole trace."""
+    """Compute the spectrum with its candidates, and the autocorrelation, of a whole trace."""
     values = signal.total
     spectrum = spectrum_of(values, 1 / signal.bin_s)
     candidates = find_candidates(spectrum, settings)

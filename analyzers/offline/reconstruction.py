@@ -14,7 +14,7 @@ _ROUNDING: Final = 1e-12  # relative amplitude of rounding errors
 
 
 def reconstruct(values: Floats, bin_s: float, start_s: float, count: int) -> Reconstruction:
-    """Selects the ``count`` strongest frequencies of a signal, and computes the residual.
+    """Select the ``count`` strongest frequencies of a signal, and compute the residual.
 
     x_n = (1/N) [X_0 + sum_k 2 |X_k| cos(2 pi k n / N + arg X_k)], with the Nyquist term not doubled (Eq. 4).
 
@@ -51,7 +51,7 @@ def reconstruct(values: Floats, bin_s: float, start_s: float, count: int) -> Rec
 
 
 def wave_of(model: Reconstruction, times_s: Floats) -> Floats:
-    """Returns the reconstructed bandwidth at the starts of bins, bytes/s, also past the window."""
+    """Return the reconstructed bandwidth at the starts of bins, bytes/s, also past the window."""
     at = times_s - model.start_s
     level = np.full(len(at), model.mean)
     for wave in model.waves:

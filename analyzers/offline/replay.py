@@ -49,7 +49,7 @@ def replay(
     every_s: float | None = None,
     ordering: Ordering = ordered,
 ) -> Replay:
-    """Makes predictions at many times of a finished trace. Each uses the data seen by then.
+    """Make predictions at many times of a finished trace. Each uses the data seen by then.
 
     Args:
         batches: events of all streams, each batch with the mask of its stream's files.
@@ -72,7 +72,7 @@ def replay(
 
 
 def in_order(batches: Batches, ordering: Ordering = ordered) -> Iterable[EventBatch]:
-    """Returns the events relevant for a predictor in order of their ends, in pieces.
+    """Return the events relevant for a predictor in order of their ends, in pieces.
 
     These are the events that count towards the signal. Others are included if they start earlier than all before them,
     since they move the start of the observation. Files lose their numbers: the remaining events count.
@@ -81,7 +81,7 @@ def in_order(batches: Batches, ordering: Ordering = ordered) -> Iterable[EventBa
 
 
 def _columns(batches: Batches) -> Iterator[Columns]:
-    """Yields the events that may be relevant, decided per batch."""
+    """Yield the events that may be relevant, decided per batch."""
     for batch, left_out in batches:
         if not len(batch):
             continue
@@ -106,7 +106,7 @@ def _telling(pieces: Iterable[Columns]) -> Iterator[EventBatch]:
 
 
 def _earlier(start: Times, least: int | None) -> tuple[npt.NDArray[np.bool_], int | None]:
-    """Returns which rows start earlier than all before them, and the earliest start so far."""
+    """Return which rows start earlier than all before them, and the earliest start so far."""
     if not len(start):
         return np.zeros(0, np.bool_), least
     lowest = np.minimum.accumulate(start)
@@ -118,7 +118,7 @@ def _earlier(start: Times, least: int | None) -> tuple[npt.NDArray[np.bool_], in
 
 
 def span_of(events: Iterable[EventBatch]) -> Span | None:
-    """Returns the time span of events in order of their ends; None without events."""
+    """Return the time span of events in order of their ends; None without events."""
     span: Span | None = None
     for batch in events:
         first, last = int(batch.start.min()), int(batch.end[-1])
@@ -127,7 +127,7 @@ def span_of(events: Iterable[EventBatch]) -> Span | None:
 
 
 def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
-    """Returns the times of predictions, int64 ns ascending, at most ``MAX_MOMENTS``.
+    """Return the times of predictions, int64 ns ascending, at most ``MAX_MOMENTS``.
 
     The times are the ends of phases, when a program would flush its trace: the first ones all, and the others evenly
     thinned to fit. Without phases, or if a time between predictions is requested, they are equidistant; the distance
@@ -152,7 +152,7 @@ def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *
 def predictions_at(
     events: Iterable[EventBatch], settings: DetectSettings, job: str, moments: Times
 ) -> list[Prediction]:
-    """Feeds events to a predictor, and makes a prediction at each time.
+    """Feed events to a predictor, and make a prediction at each time.
 
     Args:
         events: events in order of their ends, in pieces.
@@ -178,7 +178,7 @@ def predictions_at(
 
 
 def _with_some_between(moments: Times) -> Times:
-    """Returns the times with up to four evenly spaced ones between each two. Fewer if there are many.
+    """Return the times with up to four evenly spaced ones between each two. Fewer if there are many.
 
     An aggregator also predicts between the ends of phases, and these predictions affect the next ones: a period within
     phases is discarded when they are over.
@@ -190,7 +190,7 @@ def _with_some_between(moments: Times) -> Times:
 
 
 def judge(job: str, predictions: Sequence[Prediction], phases: PhaseColumns, period_s: float | None) -> Replay:
-    """Compares each predicted next start with the actual one.
+    """Compare each predicted next start with the actual one.
 
     That is the first phase that began after the prediction was made.
     """

@@ -79,7 +79,7 @@ class Requests:
         yield _joined(pieces)
 
     def together(self) -> Columns:
-        """Returns all requests, in memory."""
+        """Return all requests, in memory."""
         return _joined(list(self))
 
     @property
@@ -124,7 +124,7 @@ class _Spells:
             self._put(box, int(mine.min()), int(mine.max()), len(mine))
 
     def longest(self) -> tuple[int, int] | None:
-        """Returns the first and last time of the range with the most times. Returns None if there is only one range."""
+        """Return the first and last time of the range with the most times. Returns None if there is only one range."""
         spells: list[list[int]] = []
         for box in sorted(self._boxes):
             low, high = self._boxes[box]

@@ -33,12 +33,12 @@ _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 
 
 def detect(batches: Batches, settings: DetectSettings, job: str) -> Prediction:
-    """Finds the period of a finished trace like ``examine``, and returns the prediction only."""
+    """Find the period of a finished trace like ``examine``, and return the prediction only."""
     return examine(batches, settings, job)[0]
 
 
 def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
-    """Finds the period of a finished trace. Without a certain one, that of reads or writes alone.
+    """Find the period of a finished trace. Without a certain one, that of reads or writes alone.
 
     The mode of the prediction names the direction. Everything else is as in ``examine_mode``.
     """
@@ -50,7 +50,7 @@ def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Predi
 
 
 def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
-    """Finds the period of a finished trace. The window is the trace, and the prediction is made at its end.
+    """Find the period of a finished trace. The window is the trace, and the prediction is made at its end.
 
     The window reaches from the first event of any kind to the end of the last one. For the reference, and with
     ``sampling="point"``, it reaches from the first request of the mode to the end of the last such request.
@@ -92,7 +92,7 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
 
 
 def _estimated(view: SignalWindow, settings: DetectSettings, requests: Requests) -> tuple[SignalWindow, PeriodEstimate]:
-    """Returns the period and its view; single bursts that hide a period are removed."""
+    """Return the period and its view; single bursts that hide a period are removed."""
     periodicity = _periodicity(view, settings, requests)
     if settings.method == "tide" and periodicity.confidence < PERIODIC_FROM:
         for shorter in without_bursts(view):
@@ -103,7 +103,7 @@ def _estimated(view: SignalWindow, settings: DetectSettings, requests: Requests)
 
 
 def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Requests) -> PeriodEstimate:
-    """Runs the estimator. A result of the default estimator that is only due to binning is discarded."""
+    """Run the estimator. A result of the default estimator that is only due to binning is discarded."""
     periodicity = ESTIMATORS[settings.method](view, settings)
     if settings.method == "reference" or periodicity.period_s is None:
         return periodicity
@@ -125,7 +125,7 @@ def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> Bandwi
 
 
 def _finest(span_ns: int, settings: DetectSettings) -> int:
-    """Returns the bin length for a trace, ns. It is 10 ms, less for short and more for long traces."""
+    """Return the bin length for a trace, ns. It is 10 ms, less for short and more for long traces."""
     bin_ns = FINEST_NS
     while span_ns // bin_ns >= settings.trace_bins - 1:
         bin_ns *= FACTOR
@@ -168,7 +168,7 @@ def _best(
 
 
 def _coarser(view: SignalWindow) -> SignalWindow:
-    """Merges groups of four bins; bins start at multiples of their length."""
+    """Merge groups of four bins; bins start at multiples of their length."""
     bin_ns = round(view.bin_s * 1e9)
     low = round(view.start_s / view.bin_s)
     ring = Ring(bin_ns, len(view.bandwidth))
@@ -224,7 +224,7 @@ def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSet
 def _point_view(
     start: Times, end: Times, volume: Times, settings: DetectSettings, first_ns: int
 ) -> tuple[SignalWindow, float]:
-    """Returns the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
+    """Return the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
     duration_s = (int(end.max()) - int(start.min())) / 1e9 if len(start) else 0.0
     frequency_hz = settings.fixed_hz or USUAL_HZ
     if duration_s * frequency_hz > settings.trace_bins:

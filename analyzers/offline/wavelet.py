@@ -32,7 +32,7 @@ _SHORTEST_STRETCH: Final = 3.0  # periods
 
 
 def transform(values: Floats, period: float) -> Complexes:
-    """Transforms a signal at one period.
+    """Transform a signal at one period.
 
     The result at time n is sum_m x_m (1/s) psi*((m - n)/s) with psi(u) = sqrt(2/pi) exp(j 6 u - u^2/2) and the scale s
     = 6 period / (2 pi), so that the modulus for a cosine of that period is its amplitude. Outside, the signal is
@@ -49,7 +49,7 @@ def transform(values: Floats, period: float) -> Complexes:
 
 
 def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float | None = None) -> WaveletView | None:
-    """Computes the power of a signal over time and period, bounded for pictures.
+    """Compute the power of a signal over time and period, bounded for pictures.
 
     Periods range from 4 bins, or a quarter of the known period if that is longer, to half of the signal's length. At
     shorter periods sharp bursts dominate and carry no information. Signals longer than 65,536 bins are averaged over
@@ -99,7 +99,7 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float |
 
 
 def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -> Validity:
-    """Finds the times at which a period was present.
+    """Find the times at which a period was present.
 
     There the wavelet's amplitude at the period is at least half of its typical one (the median, weighted by amplitude).
     It is also no less than at twice and three times the period, if these fit twice into the signal: after a change to a
@@ -147,7 +147,7 @@ def _scale(period: float) -> float:
 
 
 def _transforms(values: Floats, periods: npt.ArrayLike) -> list[Complexes]:
-    """Transforms at several periods of similar size; a long signal in pieces, which is faster."""
+    """Transform at several periods of similar size; a long signal in pieces, which is faster."""
     chosen = np.asarray(periods, np.float64)
     margin = math.ceil(_REACH * _scale(float(chosen.max())))
     if len(values) <= _PIECE or margin > _PIECE // 4:
@@ -194,7 +194,7 @@ def _column_means(values: Floats, edges: Floats) -> Floats:
 
 
 def _inside(count: int, scale: float) -> Floats:
-    """Returns the share of a wavelet that lies within the signal, per bin.
+    """Return the share of a wavelet that lies within the signal, per bin.
 
     The wavelet is at the bin's middle; its envelope gives the share, in (0.5, 1].
     """

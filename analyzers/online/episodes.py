@@ -21,7 +21,7 @@ class Episodes:
         self._earlier_periods: list[OtherPeriod] = []
 
     def note(self, prediction: Prediction, until_s: float) -> None:
-        """Adds a prediction; ``until_s`` is the end of the newest data."""
+        """Add a prediction; ``until_s`` is the end of the newest data."""
         period = prediction.period_s
         if period is None or not period.value > 0 or prediction.confidence < self._sure:
             return
@@ -44,5 +44,5 @@ class Episodes:
         self._earlier_periods = [*self._earlier_periods, made][-TUNING.others.told :]
 
     def told(self) -> list[OtherPeriod]:
-        """Returns the periods that lasted, latest first."""
+        """Return the periods that lasted, latest first."""
         return [each for each in reversed(self._earlier_periods) if each.phases > TUNING.others.intervals]

@@ -40,7 +40,7 @@ class Seen:
         self.bytes_written = 0
 
     def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
-        """Adds events; returns start and end of those that count, or None if none counts."""
+        """Add events; returns start and end of those that count, or None if none counts."""
         if len(batch) <= FEW:
             return self._add_few(batch, left_out, now_ns)
         first = int(batch.start.min())
@@ -106,11 +106,11 @@ class JobSignal:
         return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
 
     def first_ns(self, end_ns: int) -> int:
-        """Returns the start of the observation, at most ``end_ns``."""
+        """Return the start of the observation, at most ``end_ns``."""
         return end_ns if self.seen.from_ns is None else min(self.seen.from_ns, end_ns)
 
     def series(self, job: str, from_ns: int, to_ns: int) -> SignalSeries:
-        """Returns reads and writes over time, in the finest bins that cover the range."""
+        """Return reads and writes over time, in the finest bins that cover the range."""
         from_ns = min(from_ns, to_ns)
         level = self.resolutions.of_span(max(to_ns, self.last_ns) - from_ns)
         bin_ns = self.resolutions.length_ns(level)
@@ -135,7 +135,7 @@ class JobSignal:
         followed: int = 0,
         ended: bool = False,
     ) -> tuple[SignalWindow, PeriodEstimate]:
-        """Returns the window of a level and its period. Single bursts that hide a period are removed.
+        """Return the window of a level and its period. Single bursts that hide a period are removed.
 
         Args:
             level: level of resolution.
@@ -171,7 +171,7 @@ class JobSignal:
         return periodicity
 
     def _is_stream(self, level: int, view: SignalWindow, period_s: float) -> bool:
-        """Returns whether the period is due to bins with alternately one request more or less."""
+        """Return whether the period is due to bins with alternately one request more or less."""
         if self._settings.method != "tide":
             return False
         finer = max(level - 1, 0)
@@ -183,7 +183,7 @@ class JobSignal:
         return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
 
     def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> SignalWindow:
-        """Returns a range of the signal at one resolution."""
+        """Return a range of the signal at one resolution."""
         bin_ns = self.resolutions.length_ns(level)
         end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns
         low, high = self._bins(level, min(from_ns, end_ns), end_ns)
@@ -202,7 +202,7 @@ class JobSignal:
         )
 
     def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
-        """Returns the first stored bin that overlaps [from, to). It also returns the bin after the last."""
+        """Return the first stored bin that overlaps [from, to). It also returns the bin after the last."""
         bin_ns, most = self.resolutions.length_ns(level), self.resolutions.bins
         low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
         reach = (self.last_ns - 1) // bin_ns - most + 1 if self.last_ns else 0

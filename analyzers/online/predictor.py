@@ -115,7 +115,7 @@ class Predictor:
         return self._all.observed.last_ns
 
     def update(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None = None) -> None:
-        """Adds events of one stream, in any order.
+        """Add events of one stream, in any order.
 
         Args:
             batch: events.
@@ -137,7 +137,7 @@ class Predictor:
         self.version += 1
 
     def flush(self) -> None:
-        """Handles the end of a stream. Data since the last flush counts as one more flush."""
+        """Handle the end of a stream. Data since the last flush counts as one more flush."""
         if self.settings.window != "flushes":
             return
         for windows in (side.lookout.windows for side in (self._all, *self._ways)):
@@ -182,20 +182,20 @@ class Predictor:
         return self._last
 
     def unlooked(self, now_ns: int) -> Prediction:
-        """Returns the observed amounts without searching a period; the method is ``none``."""
+        """Return the observed amounts without searching a period; the method is ``none``."""
         self.changed = False
         view = self._all.lookout.unlooked(now_ns)
         nothing = prediction_of(self.job, self.settings, view, PeriodEstimate(), made_at_s=now_ns / 1e9, adapted=False)
         return nothing.model_copy(update={"method": "none"})
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
-        """Returns reads and writes over time, in the finest bins that cover the range."""
+        """Return reads and writes over time, in the finest bins that cover the range."""
         return self._all.observed.series(self.job, from_ns, to_ns)
 
     def _estimate_period(
         self, now_ns: int, *, whole: bool = False, searches: bool = True
     ) -> tuple[SignalWindow, PeriodEstimate]:
-        """Searches a period of reads and writes together. Without a certain one it searches each of the two.
+        """Search a period of reads and writes together. Without a certain one it searches each of the two.
 
         While neither has one, the two are searched in turn. Without a search, only known periods are measured.
         """
@@ -213,7 +213,7 @@ class Predictor:
         return view, periodicity
 
     def _repeated(self, now_ns: int) -> Prediction | None:
-        """Returns the last prediction again while nothing can have changed it.
+        """Return the last prediction again while nothing can have changed it.
 
         This holds for an eighth of the period after a certain prediction, until the next phase is due. I/O after a
         pause (possibly the next phase) or late I/O ends it.
@@ -230,7 +230,7 @@ class Predictor:
         return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
 
     def _search_is_due(self) -> bool:
-        """Returns whether this prediction searches a period, or only measures the known one.
+        """Return whether this prediction searches a period, or only measures the known one.
 
         A search tries all hypotheses, so it is expensive. The longer it has not found a trusted period, the rarer it
         becomes. A period that fell silent is searched at each prediction.
@@ -243,7 +243,7 @@ class Predictor:
         return self._unsearched >= min(int(max(rarer, 0.0)), _FOLLOWING.longest)
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
-        """Returns the further periods; they are searched at intervals, or when the main period changes."""
+        """Return the further periods; they are searched at intervals, or when the main period changes."""
         if periodicity.period_s is None or periodicity.confidence < _SAME.trusted or periodicity.others:
             self._others, self._others_of_s, self._others_age = [], 0.0, 0
             return periodicity.others
@@ -256,14 +256,14 @@ class Predictor:
         return self._others
 
     def _earlier(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
-        """Returns the earlier periods of a job that has none now. Without earlier predictions, from its signal."""
+        """Return the earlier periods of a job that has none now. Without earlier predictions, from its signal."""
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None
         return self._episodes.told() or ([] if ended is None else [ended])
 
     def _search_other_periods(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
-        """Searches further periods at the main period's level and a finer one.
+        """Search further periods at the main period's level and a finer one.
 
         Earlier periods are searched at a coarser level.
         """

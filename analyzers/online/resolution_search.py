@@ -92,7 +92,7 @@ class ResolutionSearch:
         return self._silent is not None
 
     def look(self, now_ns: int, data_until_ns: int, *, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
-        """Returns the window and its period.
+        """Return the window and its period.
 
         Args:
             now_ns: current time.
@@ -106,7 +106,7 @@ class ResolutionSearch:
         return view, periodicity
 
     def _know(self, periodicity: PeriodEstimate, level: int) -> None:
-        """Stores a result."""
+        """Store a result."""
         known, period_s = self._known, _period_s(periodicity)
         if not period_s:
             self._known, self._rival, self._hits = None, None, 0
@@ -124,7 +124,7 @@ class ResolutionSearch:
             self._silent = None
 
     def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
-        """Checks whether the period that was certain before a silence continues."""
+        """Check whether the period that was certain before a silence continues."""
         if self._silent is None:
             return None
         silent, until_ns = self._silent
@@ -143,12 +143,12 @@ class ResolutionSearch:
         return view, periodicity, silent.level
 
     def _fell_silent(self, known: _Known, now_ns: int) -> None:
-        """Stores a period that was certain. A period shorter-lived than its silences is the inside of phases."""
+        """Store a period that was certain. A period shorter-lived than its silences is the inside of phases."""
         if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
     def _search(self, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Searches the whole observation, and one finer level in turn."""
+        """Search the whole observation, and one finer level in turn."""
         if not searches:
             return self.unlooked(now_ns), PeriodEstimate(), 0
         end_ns = max(now_ns, self._observed.last_ns)
@@ -165,7 +165,7 @@ class ResolutionSearch:
         return view, periodicity, level
 
     def _follow(self, known: _Known, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Searches the level of the known period, and at intervals another one."""
+        """Search the level of the known period, and at intervals another one."""
         view, periodicity = self._estimate_known(known, now_ns, searches)
         if periodicity.period_s is None:
             self._fell_silent(known, now_ns)
@@ -185,7 +185,7 @@ class ResolutionSearch:
     def _challenged(
         self, view: SignalWindow, periodicity: PeriodEstimate, known: _Known, now_ns: int
     ) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Searches for a period of another order at another level."""
+        """Search for a period of another order at another level."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.since(self._observed.first_ns(end_ns))
         rival, self._rival = self._rival, None
@@ -213,14 +213,14 @@ class ResolutionSearch:
         return other_view, other, level
 
     def unlooked(self, now_ns: int) -> SignalWindow:
-        """Returns the whole observation."""
+        """Return the whole observation."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
         return self._observed.view(level, now_ns, start_ns, start_ns, 0.0)
 
     def whole(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
-        """Searches the whole observation; without a certain period, finer levels, then the known period."""
+        """Search the whole observation; without a certain period, finer levels, then the known period."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
@@ -265,7 +265,7 @@ def _period_s(periodicity: PeriodEstimate) -> float:
 
 
 def _surer(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
-    """Returns whether the result of a shorter window is preferred."""
+    """Return whether the result of a shorter window is preferred."""
     return other.period_s is not None and (
         periodicity.period_s is None or other.foresight > periodicity.foresight + _SAME.surer
     )

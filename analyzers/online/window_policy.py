@@ -39,7 +39,7 @@ class WindowPolicy:
         self._fed_s = 0.0
 
     def flush(self, first_ns: int, last_ns: int) -> None:
-        """Adds a flush with the requests of [first, last]. Overlapping flushes of several streams are merged."""
+        """Add a flush with the requests of [first, last]. Overlapping flushes of several streams are merged."""
         if self._flushes and first_ns < self._flushes[-1][1]:
             first, last = self._flushes[-1]
             self._flushes[-1] = (min(first, first_ns), max(last, last_ns))
@@ -52,11 +52,11 @@ class WindowPolicy:
         return self._flushes[-1][1] if self._flushes else None
 
     def since(self, first_ns: int) -> int:
-        """Returns the earliest usable time; ``first_ns`` is the start of the observation."""
+        """Return the earliest usable time; ``first_ns`` is the start of the observation."""
         return first_ns if self.changed_ns is None else max(first_ns, self.changed_ns)
 
     def start(self, first_ns: int, end_ns: int, *, hits: int, period_s: float) -> int:
-        """Returns the start of the window.
+        """Return the start of the window.
 
         Args:
             first_ns: start of the observation.
@@ -76,7 +76,7 @@ class WindowPolicy:
         return first_ns
 
     def watch(self, view: SignalWindow, period_s: float) -> bool:
-        """Examines the phases of a view. Returns whether a change was found, so that the view reaches back too far."""
+        """Examine the phases of a view. Returns whether a change was found, so that the view reaches back too far."""
         starts = view.start_s + onsets(view.bandwidth, period_s / view.bin_s) * view.bin_s
         intervals = starts[1:] - starts[:-1]
         at = clear_change(intervals)
@@ -92,7 +92,7 @@ class WindowPolicy:
         return True
 
     def _detected(self, starts: Floats, until_s: float) -> int:
-        """Feeds the detector.
+        """Feed the detector.
 
         Returns the index of the first start of the current behaviour, 0 if there is no change.
         """
@@ -106,7 +106,7 @@ class WindowPolicy:
 
 
 def onsets(bandwidth: Floats, period: float) -> Floats:
-    """Finds starts of phases. The signal rises above its mean after a pause of a quarter of the period.
+    """Find starts of phases. The signal rises above its mean after a pause of a quarter of the period.
 
     Args:
         bandwidth: signal.
@@ -125,7 +125,7 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
 
 
 def clear_change(intervals: Floats) -> int:
-    """Returns the index of the first interval of a new period. Returns 0 if there is no certain change.
+    """Return the index of the first interval of a new period. Returns 0 if there is no certain change.
 
     Three intervals are needed, with a change by a factor of more than 1.5, because the cut is permanent. Estimators cut
     anew each time, and so detect a change earlier (``phases.changes``).
@@ -138,7 +138,7 @@ def clear_change(intervals: Floats) -> int:
 
 
 def lasting(view: SignalWindow, period_s: float) -> float:
-    """Returns the share of a view in which phases follow one another at a period."""
+    """Return the share of a view in which phases follow one another at a period."""
     period = period_s / view.bin_s
     intervals = np.diff(onsets(view.bandwidth, period))
     like = np.abs(np.log(np.maximum(intervals, 1e-9) / period)) <= math.log(_FOLLOWING.like)

@@ -26,7 +26,7 @@ _OFFSETS: Final = (-2, -1, 0, 1, 2)
 
 
 def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindow, period_s: float) -> bool:
-    """Returns whether most of a signal's power at a period comes from binning.
+    """Return whether most of a signal's power at a period comes from binning.
 
     A request of v bytes and d seconds around time t adds v sinc(f d) exp(-2 pi j f t) to the true transform. The mean
     over the window is subtracted.
@@ -53,7 +53,7 @@ def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindo
 
 
 def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
-    """Returns whether a signal is an even stream of requests. Their count per coarse bin alternates.
+    """Return whether a signal is an even stream of requests. Their count per coarse bin alternates.
 
     In finer bins such requests are separate, and all gaps between them are about equal. In periodic I/O, gaps within
     phases are shorter than gaps between phases. In the finest bins, gaps of a single bin carry no information.
@@ -84,7 +84,7 @@ class _Transform:
         self._sums = [0j] * len(_OFFSETS)
 
     def add(self, at_s: Floats, volume: Floats, width_s: Floats) -> None:
-        """Adds rectangles."""
+        """Add rectangles."""
         step = np.exp((-2j * math.pi / self._length_s) * at_s)
         # the offsets are so close that the damping of the middle one serves all
         damped = volume * np.sinc((self._lowest_hz - _OFFSETS[0] / self._length_s) * width_s)
@@ -95,7 +95,7 @@ class _Transform:
             turn *= step
 
     def powers(self) -> Floats:
-        """Returns the powers, float64[offsets]."""
+        """Return the powers, float64[offsets]."""
         powers = np.empty(len(_OFFSETS))
         for number, found in enumerate(self._sums):
             cycles = self._lowest_hz * self._length_s + number

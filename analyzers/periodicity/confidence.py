@@ -29,7 +29,7 @@ def chance_of(spread: float, count: int) -> float:
 
 
 def certain(chance: float) -> float:
-    """Returns a confidence factor, which is 1/2 at a chance of 0.01 (``quality.accident``)."""
+    """Return a confidence factor, which is 1/2 at a chance of 0.01 (``quality.accident``)."""
     return 1 / (1 + chance / TUNING.quality.accident)
 
 
@@ -55,7 +55,7 @@ def chance_of_mean(spread: float, intervals: int) -> float:
 
 
 def believed_spread(spread: float, intervals: int) -> float:
-    """Returns the spread of the next interval around the mean.
+    """Return the spread of the next interval around the mean.
 
     It is computed from past intervals and a prior (one interval).
     """
@@ -65,7 +65,7 @@ def believed_spread(spread: float, intervals: int) -> float:
 
 
 def with_care(known: float, spread: float, intervals: int) -> float:
-    """Returns the confidence for a finished job.
+    """Return the confidence for a finished job.
 
     It is reduced for few or uneven intervals, which are alike by chance at times.
     """
@@ -74,7 +74,7 @@ def with_care(known: float, spread: float, intervals: int) -> float:
 
 
 def patience_of(silence: float, period: float) -> float:
-    """Returns a factor from 1 to 0 for an overdue phase.
+    """Return a factor from 1 to 0 for an overdue phase.
 
     It falls while the next phase is overdue by 1.5 to 4 periods.
     """
@@ -82,7 +82,7 @@ def patience_of(silence: float, period: float) -> float:
 
 
 def calibrated(confidence: float) -> float:
-    """Maps a confidence to the measured share of correct predictions at that confidence.
+    """Map a confidence to the measured share of correct predictions at that confidence.
 
     Predictions of low confidence are correct more often than the product of their factors suggests. The points were
     measured on jobs of every kind (``benchmarks/accuracy/calibration.py``). A confidence of 0.5 stays unchanged.

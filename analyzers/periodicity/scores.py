@@ -19,7 +19,7 @@ _EMPTY: Final = 0.01
 
 
 def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float | None = None) -> Scores | None:
-    """Computes the scores of a signal.
+    """Compute the scores of a signal.
 
     L(.) is length and V(.) volume. Substantial I/O S is where the signal T exceeds V(T)/L(T); R_IO is L(S)/L(T), and
     B_IO is V(S)/L(S). T is cut into n sub-traces T_i of one period, between phases so that none is split. S_i is S
@@ -79,13 +79,13 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
 
 
 def _mean_of_phases(moved: Floats) -> float:
-    """Returns the mean volume of sub-traces with substantial I/O; 0 if there are none."""
+    """Return the mean volume of sub-traces with substantial I/O; 0 if there are none."""
     phases = moved[moved > _EMPTY * moved.max(initial=0.0)]
     return float(phases.sum()) / len(phases) if len(phases) else 0.0
 
 
 def _up_to(edges: Floats, running: Floats) -> Floats:
-    """Returns the volume before each edge, with partial bins by their share.
+    """Return the volume before each edge, with partial bins by their share.
 
     ``running`` is the cumulative sum of bins.
     """
@@ -95,7 +95,7 @@ def _up_to(edges: Floats, running: Floats) -> Floats:
 
 
 def _within(edges: Floats, first: Positions, stop: Positions, running: Floats) -> tuple[Floats, Floats]:
-    """Returns the number of bins of runs between successive edges, and their volume.
+    """Return the number of bins of runs between successive edges, and their volume.
 
     Runs are the parts of [first, stop).
     """
@@ -115,7 +115,7 @@ def _variance(values: Floats) -> float:
 
 
 def _cuts(values: Floats, period: float, phase_rad: float | None) -> Floats:
-    """Returns the edges of the sub-traces in bins. They are half a period away from the volume's centre."""
+    """Return the edges of the sub-traces in bins. They are half a period away from the volume's centre."""
     phase = cmath.phase(component(values, period)) if phase_rad is None else phase_rad
     gathered = -phase / (2 * math.pi) * period + 0.5
     begin = float((gathered + period / 2) % period)

@@ -34,7 +34,7 @@ class Taken:
 
     @classmethod
     def of(cls, batch: EventBatch, stream: str, info: StreamInfo) -> Self:
-        """Creates an object from the events of one stream."""
+        """Create an object from the events of one stream."""
         return cls(batch, [Run(stream, info, len(batch))])
 
     @property
@@ -43,7 +43,7 @@ class Taken:
         return [run.length for run in self.runs]
 
     def parts(self) -> list[tuple[EventBatch, str, StreamInfo]]:
-        """Returns the events of each run; they are split once and cached."""
+        """Return the events of each run; they are split once and cached."""
         if len(self.runs) == 1:
             return [(self.batch, self.runs[0].stream, self.runs[0].info)]
         if not self._parts:
@@ -65,11 +65,11 @@ class AnalysisQueue:
         """All events as one object, cached on first request."""
 
     def __len__(self) -> int:
-        """Number of queued events."""
+        """Return the number of queued events."""
         return self._length
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Adds events of a stream."""
+        """Add events of a stream."""
         self._whole = None
         if len(self._batches) == _MAX_PIECES:
             self._batches = [concatenate(self._batches)]
@@ -81,7 +81,7 @@ class AnalysisQueue:
             self._runs.append(Run(stream, info, len(batch)))
 
     def since(self, first: int) -> Taken:
-        """Returns all events except the ``first`` ones; there must be some."""
+        """Return all events except the ``first`` ones; there must be some."""
         if len(self._batches) > 1:
             self._batches = [concatenate(self._batches)]
         if not first:
@@ -101,5 +101,5 @@ class AnalysisQueue:
             self._batches, self._whole = [concatenate(self._batches)], None
 
     def clear(self) -> None:
-        """Removes all events."""
+        """Remove all events."""
         self._batches, self._runs, self._length, self._whole = [], [], 0, None

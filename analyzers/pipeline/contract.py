@@ -33,7 +33,7 @@ class JobContext:
     read: Callable[[str], str]
 
     def settings_of(self, name: str, model: type[_Settings]) -> _Settings:
-        """Returns the settings in the table ``analyzers.NAME``.
+        """Return the settings in the table ``analyzers.NAME``.
 
         Raises:
             ConfigError: a setting is unknown or out of range; the text names it.
@@ -50,19 +50,19 @@ class Analyzer(Protocol):
     """
 
     def update(self, taken: Taken) -> None:
-        """Adds events in the job's numbering. Events of one stream are in order of their ends."""
+        """Add events in the job's numbering. Events of one stream are in order of their ends."""
         ...
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream. A stream of the same name may begin later."""
+        """End a stream. A stream of the same name may begin later."""
         ...
 
     def settle(self) -> None:
-        """Processes buffered events, and frees memory that a job without activity does not need."""
+        """Process buffered events, and frees memory that a job without activity does not need."""
         ...
 
     def losses(self) -> dict[str, int]:
-        """Returns what the result lacks, by reason."""
+        """Return what the result lacks, by reason."""
         ...
 
 
@@ -71,7 +71,7 @@ class Reporting(Protocol):
     """Analyzer with a public result."""
 
     def frozen(self) -> Callable[[], BaseModel]:
-        """Copies the state and returns a function that computes the result.
+        """Copy the state and return a function that computes the result.
 
         The function can run later and in any thread.
         """
@@ -96,7 +96,7 @@ class AnalyzerKind:
 
 
 def parsed_settings(settings: AnalyzerSettings, name: str, model: type[_Settings]) -> _Settings:
-    """Returns the settings in the table ``analyzers.NAME``. Raises ConfigError if they are invalid."""
+    """Return the settings in the table ``analyzers.NAME``. Raises ConfigError if they are invalid."""
     try:
         return model.model_validate(settings.analyzers.get(name, {}))
     except ValidationError as error:

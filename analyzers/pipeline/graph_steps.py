@@ -21,13 +21,13 @@ GraphColumns: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
 def let_through(batch: EventBatch, selector: Selector, names: JobNames, info: StreamInfo) -> EventBatch:
-    """Returns the events of a stream that a filter selects."""
+    """Return the events of a stream that a filter selects."""
     mask = selector.of(batch, names, info)
     return batch if mask is None or mask.all() else batch.select(mask)
 
 
 def graph_columns(batch: EventBatch, case: npt.NDArray[np.int64], mapper: Mapper, names: JobNames) -> GraphColumns:
-    """Returns the columns for the graph analyzer.
+    """Return the columns for the graph analyzer.
 
     Args:
         batch: events in the job's numbering.
@@ -46,12 +46,12 @@ def graph_columns(batch: EventBatch, case: npt.NDArray[np.int64], mapper: Mapper
 
 
 def activities_on_data(mapper: Mapper, names: JobNames) -> dict[str, bool]:
-    """Returns, by activity name, whether any of its files is program data or unknown."""
+    """Return, by activity name, whether any of its files is program data or unknown."""
     on_data = mapper.activities_with(names.groups == DATA)
     return dict(zip(mapper.names, on_data.tolist(), strict=True))
 
 
 def with_data(graph: Graph, on_data: dict[str, bool]) -> Graph:
-    """Adds ``on_data`` to a graph's activities; unknown for the sum of the rarest."""
+    """Add ``on_data`` to a graph's activities; unknown for the sum of the rarest."""
     rows = [row.model_copy(update={"on_data": on_data.get(row.name)}) for row in graph.activities]
     return graph.model_copy(update={"activities": rows})

@@ -10,7 +10,7 @@ from .numbering import JobNames
 
 
 def introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) -> Introduction:
-    """Returns the introduction of a stream: its process, parent process, and name."""
+    """Return the introduction of a stream: its process, parent process, and name."""
     program = program_name(info.command)
     name = names.file(text_about(COMM, program)[1]) if program else 0
     return Introduction(space, stream, info.pid, info.rank, info.parent_pid, name)

@@ -28,7 +28,7 @@ _SPARE: Final = 1024  # activities named beyond the bound, so that their number 
 
 
 def check_graph(settings: DfgSettings, read: Callable[[str], str]) -> None:
-    """Validates the mapping, the filter and the site variables.
+    """Validate the mapping, the filter and the site variables.
 
     Args:
         settings: settings of the graph.
@@ -59,7 +59,7 @@ class JobGraph:
         self._numbered = 0
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         if self._by_stream and not self._selector.filter.terms:
             streams = np.array([self._number(run.stream) for run in taken.runs], np.int64)
             self._add(taken.batch, np.repeat(streams, taken.lengths))
@@ -79,7 +79,7 @@ class JobGraph:
             self._analyzer.update(**graph_columns(batch, case, self._mapper, self._names))
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream, and its case if cases are streams."""
+        """End a stream, and its case if cases are streams."""
         if (case := self._streams.pop(stream, None)) is not None:
             self._analyzer.close_case(case)
 
@@ -88,12 +88,12 @@ class JobGraph:
         self._analyzer.settle()
 
     def graph(self) -> Graph:
-        """Returns the current graph."""
+        """Return the current graph."""
         graph = self._analyzer.graph(self._mapper.names, self._job)
         return with_data(graph, activities_on_data(self._mapper, self._names))
 
     def frozen(self) -> Callable[[], Graph]:
-        """Copies the state and returns a function that computes the graph.
+        """Copy the state and return a function that computes the graph.
 
         The function can run later and in any thread.
         """
@@ -102,14 +102,14 @@ class JobGraph:
         return lambda: with_data(DfgAnalyzer.restore(settings, data).graph(names, self._job), on_data)
 
     def top(self, number: int) -> list[tuple[str, ActivityRow]]:
-        """Returns the activities with the most events, by name."""
+        """Return the activities with the most events, by name."""
         return [
             (OTHER_NAME if row.activity < 0 else self._mapper.names[row.activity], row)
             for row in self._analyzer.top(number)
         ]
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason."""
+        """Return losses by reason."""
         return self._analyzer.losses()
 
     def _case(self, stream: str, length: int) -> npt.NDArray[np.int64]:

@@ -23,29 +23,29 @@ class JobGroups:
         self.analyzer = GroupAnalyzer(context.settings.detect)
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         # the signal of the whole job distinguishes a clock that jumped ahead
         until_ns = None if self.signal is None else self.signal.last_ns
         for batch, _, info in taken.parts():
             self.analyzer.update(batch, info, self._names.files, self._names.left_out, until_ns)
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool) -> Prediction:
-        """Returns a prediction of the job, extended by its groups."""
+        """Return a prediction of the job, extended by its groups."""
         return self.analyzer.answer(prediction, now_ns, whole=whole)
 
     def close_stream(self, stream: str) -> None:
-        """Does nothing; members of ended streams remain."""
+        """Do nothing; members of ended streams remain."""
 
     def settle(self) -> None:
-        """Does nothing; no events are held back."""
+        """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns how often members were merged, and the number of dropped events."""
+        """Return how often members were merged, and the number of dropped events."""
         return self.analyzer.losses()
 
 
 def groups_wanted(settings: DetectSettings) -> bool:
-    """Returns whether groups are searched in running jobs."""
+    """Return whether groups are searched in running jobs."""
     return settings.method == "tide" and settings.group_members >= MIN_MEMBERS
 
 

@@ -53,7 +53,7 @@ class JobInteractions:
         self._held_events = 0
 
     def update(self, taken: Taken) -> None:
-        """Adds events in the job's numbering."""
+        """Add events in the job's numbering."""
         if len(taken.runs) > 1 and self._all_told(taken):
             return
         for batch, stream, info in taken.parts():
@@ -62,7 +62,7 @@ class JobInteractions:
             self._hold(who, space, _ANY if _is_told(who) else number)
 
     def _all_told(self, taken: Taken) -> bool:
-        """Adds the events of several streams of one host at once. This needs numbers for all of them."""
+        """Add the events of several streams of one host at once. This needs numbers for all of them."""
         infos = [run.info for run in taken.runs]
         if any(info.host != infos[0].host for info in infos):
             return False
@@ -80,13 +80,13 @@ class JobInteractions:
         return True
 
     def introduce(self, stream: str, info: StreamInfo) -> None:
-        """Adds the introduction of a finished trace's stream. The last stream of a process names it."""
+        """Add the introduction of a finished trace's stream. The last stream of a process names it."""
         self.settle()
         space, number = self.number(stream, info)
         self._analyzer.introduce_all([introduction(self._names, info, space=space, stream=number)])
 
     def number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
-        """Returns the numbers of a stream's host and of the stream. Introduces a new stream of a running job."""
+        """Return the numbers of a stream's host and of the stream. Introduces a new stream of a running job."""
         if stream not in self._streams:
             self._numbered += 1
             self._streams[stream] = self._numbered
@@ -109,12 +109,12 @@ class JobInteractions:
             self.settle()
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream."""
+        """End a stream."""
         self._streams.pop(stream, None)
         self._introduced.pop(stream, None)
 
     def settle(self) -> None:
-        """Processes buffered events. A batch of few events costs as much as one of a thousand."""
+        """Process buffered events. A batch of few events costs as much as one of a thousand."""
         self._introduce()
         for (space, number), batches in self._held.items():
             self._analyzer.update(concatenate(batches), self._names, space=space, stream=number)
@@ -122,7 +122,7 @@ class JobInteractions:
         self._held_events = 0
 
     def frozen(self) -> Callable[[], Ranking]:
-        """Copies the state and returns a function that computes the ranking.
+        """Copy the state and return a function that computes the ranking.
 
         The function can run later and in any thread.
         """
@@ -137,16 +137,16 @@ class JobInteractions:
         return rank
 
     def tables(self) -> Tables:
-        """Returns a copy of the graph's columns."""
+        """Return a copy of the graph's columns."""
         self.settle()
         return self._analyzer.tables()
 
     def shared(self) -> tuple[str, Tables, Sequence[str]]:
-        """Returns a copy of the input that ``rank_jobs`` needs from a job."""
+        """Return a copy of the input that ``rank_jobs`` needs from a job."""
         return self._job, self.tables(), [host for _, host in self._spaces]
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason."""
+        """Return losses by reason."""
         self._introduce()
         return self._analyzer.losses()
 
@@ -156,7 +156,7 @@ class JobInteractions:
 
 
 def _is_told(who: EventBatch) -> bool:
-    """Returns whether all events identify their thread, process or rank by number."""
+    """Return whether all events identify their thread, process or rank by number."""
     for column, unknown in ((who.tid, 0), (who.pid, 0), (who.rank, UNKNOWN_RANK)):
         if is_constant(column) and column[0] != unknown:
             return True
@@ -164,7 +164,7 @@ def _is_told(who: EventBatch) -> bool:
 
 
 def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:
-    """Returns a column with unknown values replaced by that of the stream's introduction."""
+    """Return a column with unknown values replaced by that of the stream's introduction."""
     if known == unknown:
         return column
     if is_constant(column):

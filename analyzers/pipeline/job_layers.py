@@ -26,12 +26,12 @@ class JobLayers:
         self._analyzer = LayerAnalyzer(settings)
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         for batch, stream, info in taken.parts():
             self._analyzer.update(batch, stream, info, self._names.files)
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream, and the enclosing calls in it."""
+        """End a stream, and the enclosing calls in it."""
         self._analyzer.close_stream(stream)
 
     def settle(self) -> None:
@@ -39,7 +39,7 @@ class JobLayers:
         self._analyzer.settle()
 
     def frozen(self) -> Callable[..., Layers]:
-        """Copies the state and returns a function that computes the report.
+        """Copy the state and return a function that computes the report.
 
         The function can run later and in any thread.
 
@@ -49,7 +49,7 @@ class JobLayers:
         return lambda cut=None: _report(LayerAnalyzer.restore(settings, data), calls, self._job, cut)
 
     def report(self, cut: Cut | None = None, nesting: Nesting | None = None) -> Layers:
-        """Returns the current report, without a copy of the state.
+        """Return the current report, without a copy of the state.
 
         Args:
             cut: maximum lengths of its lists; by default they are complete.
@@ -58,7 +58,7 @@ class JobLayers:
         return _report(self._analyzer, self._names.calls, self._job, cut, nesting)
 
     def losses(self) -> dict[str, int]:
-        """Returns losses by reason."""
+        """Return losses by reason."""
         return self._analyzer.losses()
 
 

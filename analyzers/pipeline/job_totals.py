@@ -22,17 +22,17 @@ class JobTotals:
         self.totals = Totals(max_files=context.settings.max_files, max_calls=context.settings.max_calls)
 
     def update(self, taken: Taken) -> None:
-        """Adds events."""
+        """Add events."""
         self.totals.update(taken.batch, self._names.left_out)
 
     def close_stream(self, stream: str) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def settle(self) -> None:
-        """Does nothing; no events are held back."""
+        """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns an empty dict: items beyond the bounds are summed as other."""
+        """Return an empty dict: items beyond the bounds are summed as other."""
         return {}
 
 
@@ -40,7 +40,7 @@ KIND = AnalyzerKind("totals", JobTotals)
 
 
 def not_counted(totals: Totals, names: JobNames) -> NotCounted:
-    """Returns the bytes moved by the program that do not count."""
+    """Return the bytes moved by the program that do not count."""
     moved = totals.not_counted(names.left_out, names.groups)
     (system_read, system_written), (channel_read, channel_written) = (
         moved.get(SYSTEM, (0, 0)),
@@ -57,7 +57,7 @@ def not_counted(totals: Totals, names: JobNames) -> NotCounted:
 
 
 def file_totals(totals: Totals, names: JobNames, top: int) -> list[FileTotal]:
-    """Returns the ``top`` files with the most bytes."""
+    """Return the ``top`` files with the most bytes."""
     return [
         FileTotal(
             path=names.files[row.number].path or "(other)",
@@ -71,7 +71,7 @@ def file_totals(totals: Totals, names: JobNames, top: int) -> list[FileTotal]:
 
 
 def call_totals(totals: Totals, names: JobNames, top: int) -> list[CallTotal]:
-    """Returns the ``top`` calls with the most bytes."""
+    """Return the ``top`` calls with the most bytes."""
     return [
         CallTotal(
             call=names.calls[row.number] or "(other)",

@@ -65,7 +65,7 @@ class JobNames:
         return self._groups[: len(self.files)]
 
     def call(self, name: str) -> int:
-        """Returns the job's number of a string."""
+        """Return the job's number of a string."""
         number = self._call_numbers.get(name)
         if number is None:
             if len(self.calls) > self._max["calls"]:
@@ -78,7 +78,7 @@ class JobNames:
         return number
 
     def file(self, info: FileInfo) -> int:
-        """Returns the job's number of a file."""
+        """Return the job's number of a file."""
         return self._file(info, info.path)
 
     def copied_file(self, info: FileInfo) -> int:
@@ -115,7 +115,7 @@ class StreamNames:
         self._files = np.zeros(64, np.uint32)
 
     def define(self, fresh: Definitions) -> None:
-        """Adds definitions.
+        """Add definitions.
 
         Raises:
             ProtocolError: they contradict earlier ones.
@@ -129,7 +129,7 @@ class StreamNames:
             self._files = _extended(self._files, files, list(map(number_of, self._table.files_from(files))))
 
     def translate(self, batch: EventBatch) -> EventBatch:
-        """Returns the batch in the job's numbering, without signatures, which no analyzer needs."""
+        """Return the batch in the job's numbering, without signatures, which no analyzer needs."""
         translated = batch.replace(
             call=self._known(self._calls, batch.call, self._table.string_count),
             file=self._known(self._files, batch.file, self._table.file_count),
@@ -138,7 +138,7 @@ class StreamNames:
         return marked(translated, self._job.starts) if self._job.any_starts else translated
 
     def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:
-        """Returns the job's numbers for a stream's; those from ``count`` on count as unknown."""
+        """Return the job's numbers for a stream's; those from ``count`` on count as unknown."""
         if is_constant(numbers):
             one = int(numbers[0])
             if one >= count:
@@ -152,7 +152,7 @@ class StreamNames:
 
 
 def _extended(table: npt.NDArray[Any], first: int, values: list[int]) -> npt.NDArray[Any]:
-    """Returns a table with values from ``first`` on, extended if necessary."""
+    """Return a table with values from ``first`` on, extended if necessary."""
     end = first + len(values)
     if end > len(table):
         grown = np.zeros(max(end, 2 * len(table)), table.dtype)

@@ -76,7 +76,7 @@ ANALYZERS: Final[dict[str, AnalyzerKind]] = {
 
 
 def check_settings(settings: AnalyzerSettings) -> None:
-    """Validates the tables of additional analyzers.
+    """Validate the tables of additional analyzers.
 
     Raises:
         ConfigError: there is no such analyzer, or a value is invalid; the text names it.

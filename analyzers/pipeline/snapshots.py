@@ -63,7 +63,7 @@ class SnapshotError(IotideError):
 
 
 def snapshot(state: object, shared: Shared | None = None) -> bytes:
-    """Encodes a state.
+    """Encode a state.
 
     Args:
         state: an analyzer, or any value made of numbers, texts, arrays, containers and objects of iotide's classes.
@@ -85,7 +85,7 @@ def snapshot(state: object, shared: Shared | None = None) -> bytes:
 
 
 def restore(document: bytes, shared: Shared | None = None) -> Any:
-    """Decodes a state.
+    """Decode a state.
 
     Args:
         document: result of ``snapshot``.
@@ -108,7 +108,7 @@ def restore(document: bytes, shared: Shared | None = None) -> Any:
 
 
 def schema(document: bytes) -> dict[str, list[str]]:
-    """Returns the attributes of each class in a snapshot, to compare versions."""
+    """Return the attributes of each class in a snapshot, to compare versions."""
     read = msgspec.msgpack.decode(document, ext_hook=_read_extension)
     return {name: sorted(attributes) for name, attributes in sorted(read["classes"])}
 
@@ -127,7 +127,7 @@ class _Writer:
         self._names = {id(value): name for name, value in shared.items()}
 
     def value(self, value: object, where: str) -> object:
-        """Returns the encoded form of a value.
+        """Return the encoded form of a value.
 
         A number or text is encoded as itself, others as the number of their row.
         """
@@ -185,7 +185,7 @@ class _Reader:
         self._shared = shared
 
     def value(self, value: object) -> Any:
-        """Returns the value of an encoded form."""
+        """Return the value of an encoded form."""
         if not isinstance(value, _Reference):
             return value
         if value not in self._made:
@@ -245,12 +245,12 @@ def _model(cls: type[BaseModel], text: str) -> BaseModel:
 
 @lru_cache(64)
 def _settings(cls: type[BaseModel], text: str) -> BaseModel:
-    """Returns frozen settings, cached so that jobs share equal ones."""
+    """Return frozen settings, cached so that jobs share equal ones."""
     return cls.model_validate_json(text)
 
 
 def _attributes(value: Any, where: str) -> tuple[tuple[str, ...], list[object]]:
-    """Returns the names and values of an object's attributes.
+    """Return the names and values of an object's attributes.
 
     Raises:
         SnapshotError: the class is not one of iotide's, or the value is a function.
@@ -280,7 +280,7 @@ def _name_of(kind: type) -> str:
 
 
 def _class_of(name: str) -> type:
-    """Returns the class with a given name.
+    """Return the class with a given name.
 
     Raises:
         SnapshotError: there is no such class in iotide's analyzers, sessions, events and results.

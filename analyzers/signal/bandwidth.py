@@ -63,7 +63,7 @@ class BandwidthSignal:
         self._held: tuple[Times, Times, Numbers] | None = None
 
     def __len__(self) -> int:
-        """Number of bins stored at level 0."""
+        """Return the number of bins stored at level 0."""
         return len(self._rings[0])
 
     @property
@@ -87,7 +87,7 @@ class BandwidthSignal:
         return self.capacity * int(FACTOR ** (self.most_levels - 1))
 
     def add(self, start: Times, end: Times, volume: Numbers, now_ns: int | None = None) -> None:
-        """Adds requests.
+        """Add requests.
 
         Args:
             start: start times, int64 ns, at least 0.
@@ -115,7 +115,7 @@ class BandwidthSignal:
         self._place(start, end, volume, first, last)
 
     def read(self, from_ns: int, to_ns: int, level: int = 0) -> Samples:
-        """Returns a copy of the bins of a level that overlap [from_ns, to_ns). It ends where the level's coverage ends.
+        """Return a copy of the bins of a level that overlap [from_ns, to_ns). It ends where the level's coverage ends.
 
         Bins after the newest data are 0. At most ``capacity`` bins are returned, the newest of the range. A level
         coarser than all existing ones is computed from the coarsest.
@@ -126,18 +126,18 @@ class BandwidthSignal:
         return ring.window(from_ns, to_ns)
 
     def bins(self, level: int, low: int, high: int) -> Floats:
-        """Returns a copy of the bytes in the bins low .. high - 1 of a level. Bins that are not stored are 0."""
+        """Return a copy of the bytes in the bins low .. high - 1 of a level. Bins that are not stored are 0."""
         if level < len(self._rings):
             return self._rings[level].read(low, high)
         return self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1)).read(low, high)
 
     def add_few(self, start: list[int], end: list[int], volume: list[int], now_ns: int | None = None) -> None:
-        """Adds few requests, without the overhead of NumPy."""
+        """Add few requests, without the overhead of NumPy."""
         if not self._added_few(start, end, volume, now_ns):
             self.add(np.array(start, np.int64), np.array(end, np.int64), np.array(volume, np.int64), now_ns)
 
     def _added_few(self, starts: list[int], ends: list[int], volume: list[int], now_ns: int | None) -> bool:
-        """Adds requests; False if ``add`` is needed.
+        """Add requests; False if ``add`` is needed.
 
         That is the case if a request spans bins, is ahead or late, or if there are several levels before or after.
         """
@@ -211,7 +211,7 @@ class BandwidthSignal:
     def _spread(
         self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int, lowest: int
     ) -> Floats:
-        """Returns the bytes in each bin of a level. The first bin contains level-0 bin ``lowest``."""
+        """Return the bytes in each bin of a level. The first bin contains level-0 bin ``lowest``."""
         span = FACTOR**level
         if level:
             first, last = first // span, last // span
@@ -220,7 +220,7 @@ class BandwidthSignal:
         return spread(start, end, volume, first, last, bin_ns=self.bin_ns * span, lowest=low, bins=bins)
 
     def _extend(self, oldest: int, newest: int) -> None:
-        """Adds levels until the coarsest covers all data, or the maximum is reached."""
+        """Add levels until the coarsest covers all data, or the maximum is reached."""
         while (
             self.levels < self.most_levels
             and newest // FACTOR ** (self.levels - 1) - oldest // FACTOR ** (self.levels - 1) >= self.capacity
@@ -230,7 +230,7 @@ class BandwidthSignal:
     def _not_ahead(
         self, start: Times, end: Times, volume: Numbers, last: Times, known: int, reach: int
     ) -> npt.NDArray[np.bool_]:
-        """Returns which requests continue the signal; keeps back, counts or adds the others."""
+        """Return which requests continue the signal; keep back, count or add the others."""
         order = np.sort(last)
         breaks = np.flatnonzero(np.diff(order) > reach)
         if known < 0:
@@ -267,7 +267,7 @@ class BandwidthSignal:
 
 
 def _merged(fresh: Floats, lowest: int) -> tuple[Floats, int]:
-    """Returns the bins of the next level, and the index of the first of them."""
+    """Return the bins of the next level, and the index of the first of them."""
     before = lowest % FACTOR
     after = -(before + len(fresh)) % FACTOR
     padded = np.concatenate([np.zeros(before), fresh, np.zeros(after)]) if before or after else fresh

@@ -24,7 +24,7 @@ Numbers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 def bin_range(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], bin_ns: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Returns the first and last bin that each request [start, end) touches, int64. Empty ones touch one bin."""
+    """Return the first and last bin that each request [start, end) touches, int64. Empty ones touch one bin."""
     compiled = _compiled(start, end)
     if compiled is not None:
         first, last = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
@@ -44,7 +44,7 @@ def spread(
     lowest: int,
     bins: int,
 ) -> npt.NDArray[np.float64]:
-    """Returns the bytes in each bin, float64[bins]. The bins are ``lowest .. lowest + bins - 1``.
+    """Return the bytes in each bin, float64[bins]. The bins are ``lowest .. lowest + bins - 1``.
 
     Requests within one bin are summed at once. For the others, the two partial bins get their shares, and the full bins
     between come from one cumulative sum over changes of the rate. This sum uses rates of at most a request's volume per
@@ -83,7 +83,7 @@ def spread(
 def _within(
     first: npt.NDArray[np.int64], last: npt.NDArray[np.int64], volume: Numbers, lowest: int, bins: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
-    """Returns the bytes in each bin from requests within one bin. It also returns the rows of the others."""
+    """Return the bytes in each bin from requests within one bin. It also returns the rows of the others."""
     compiled = _compiled(first, last)
     if compiled is not None and volume.dtype == np.int64:
         total, rows = np.zeros(bins), np.empty(len(first), np.intp)
@@ -99,7 +99,7 @@ def _within(
 
 
 def _compiled(*columns: npt.NDArray[np.int64]) -> ctypes.CDLL | None:
-    """Returns the compiled helper if it exists, pays off, and can read the columns."""
+    """Return the compiled helper if it exists, pays off, and can read the columns."""
     if len(columns[0]) < _MIN_REQUESTS or any(not column.flags.c_contiguous for column in columns):
         return None
     return native()

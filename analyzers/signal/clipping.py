@@ -10,7 +10,7 @@ from ...events.spread import spread
 
 
 def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
-    """Returns the events within [from, to). Events that cross an edge are cut, with their share of the bytes.
+    """Return the events within [from, to). Events that cross an edge are cut, with their share of the bytes.
 
     An event moves its bytes at a constant rate. Shares are rounded so that those of adjacent windows add up to the
     total. An event of zero duration belongs to the window that contains its start.
@@ -44,7 +44,7 @@ def _moved(
     until: npt.NDArray[np.int64],
     rows: npt.NDArray[np.intp],
 ) -> npt.NDArray[np.int64]:
-    """Returns the bytes that events have moved by a time each. They are integers that depend on nothing else."""
+    """Return the bytes that events have moved by a time each. They are integers that depend on nothing else."""
     begin, stop, moved = start[rows], end[rows], volume[rows]
     part = (until[rows] - begin) / np.maximum(stop - begin, 1)
     done: npt.NDArray[np.int64] = np.rint(moved * part).astype(np.int64)

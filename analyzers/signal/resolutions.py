@@ -34,28 +34,28 @@ class Resolutions(Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: DetectSettings) -> Resolutions:
-        """Returns the levels of an online job: one for a fixed sampling frequency, otherwise all."""
+        """Return the levels of an online job: one for a fixed sampling frequency, otherwise all."""
         if settings.fixed_hz is not None:
             return cls(settings.bin_ns, settings.ring_bins, 1)
         return cls(settings.bin_ns, _BINS, _LEVELS)
 
     def signal(self) -> BandwidthSignal:
-        """Returns an empty signal with these levels."""
+        """Return an empty signal with these levels."""
         return BandwidthSignal(self.bin_ns, self.bins, self.levels)
 
     def length_ns(self, level: int) -> int:
-        """Returns the length of a bin, ns."""
+        """Return the length of a bin, ns."""
         return self.bin_ns * int(FACTOR**level)
 
     def of_span(self, span_ns: int) -> int:
-        """Returns the finest level that covers the time span, or the coarsest."""
+        """Return the finest level that covers the time span, or the coarsest."""
         level = 0
         while level < self.levels - 1 and span_ns > self.length_ns(level) * (self.bins - 1):
             level += 1
         return level
 
     def of_period(self, period_s: float, current: int | None = None) -> int:
-        """Returns the level at which a period has 32 to 128 bins. The current one while it is close to that."""
+        """Return the level at which a period has 32 to 128 bins. The current one while it is close to that."""
         if current is not None:
             per_period = period_s * 1e9 / self.length_ns(current)
             fewest = _MAX_PER_PERIOD / FACTOR / _SLACK if current else 0.0

@@ -58,11 +58,11 @@ class Ring:
         return self.newest - self.oldest + 1
 
     def floor(self, newest: int) -> int:
-        """Returns the earliest bin that fits together with ``newest`` and all stored bins."""
+        """Return the earliest bin that fits together with ``newest`` and all stored bins."""
         return max(max(newest, self.newest) - self.capacity + 1, 0)
 
     def add(self, lowest: int, fresh: Floats, newest: int) -> None:
-        """Adds volume to the bins from ``lowest`` on and extends the ring to ``newest``. Drops bins below the floor."""
+        """Add volume to the bins from ``lowest`` on and extend the ring to ``newest``. Drops bins below the floor."""
         skipped = self.floor(newest) - lowest
         if skipped > 0:
             lowest, fresh = lowest + skipped, fresh[skipped:]
@@ -78,7 +78,7 @@ class Ring:
             self._bins[: len(fresh) - straight] += fresh[straight:]
 
     def read(self, low: int, high: int) -> Floats:
-        """Returns a copy of the bins low .. high - 1. Bins that are not stored are 0."""
+        """Return a copy of the bins low .. high - 1. Bins that are not stored are 0."""
         volume = np.zeros(high - low)
         begin, stop = max(low, self.oldest), min(high, self.newest + 1)
         if begin < stop:
@@ -89,7 +89,7 @@ class Ring:
         return volume
 
     def window(self, from_ns: int, to_ns: int) -> Samples:
-        """Returns the bins that overlap [from_ns, to_ns), as far as the ring covers them.
+        """Return the bins that overlap [from_ns, to_ns), as far as the ring covers them.
 
         Bins after the newest data are 0. At most ``capacity`` bins are returned, the newest of the range.
         """
@@ -101,7 +101,7 @@ class Ring:
         return Samples(low * self.bin_ns, self.bin_ns, self.read(low, high))
 
     def coarser(self, factor: int) -> Ring:
-        """Returns a ring of bins that are ``factor`` times longer, with the same content."""
+        """Return a ring of bins that are ``factor`` times longer, with the same content."""
         ring = Ring(self.bin_ns * factor, self.capacity)
         if len(self):
             low, high = self.oldest // factor, self.newest // factor
@@ -109,7 +109,7 @@ class Ring:
         return ring
 
     def _cover(self, low: int, high: int) -> None:
-        """Extends the ring to the bins low .. high, within its capacity. New bins are 0."""
+        """Extend the ring to the bins low .. high, within its capacity. New bins are 0."""
         if not len(self):
             self.oldest, self.newest = low, low
             self._bins[low % len(self._bins)] = 0.0
@@ -137,7 +137,7 @@ class Ring:
 
 
 def sums_of(values: Floats, factor: int) -> Floats:
-    """Sums groups of ``factor`` neighbours, float64[len(values) / factor]; the length is a multiple of ``factor``."""
+    """Sum groups of ``factor`` neighbours, float64[len(values) / factor]; the length is a multiple of ``factor``."""
     total = values[::factor].copy()
     for offset in range(1, factor):
         total += values[offset::factor]

@@ -27,7 +27,7 @@ FEW: Final = 64
 
 
 def _bits(reads: int, writes: int) -> npt.NDArray[np.uint8]:
-    """Returns a table by Kind with READS or WRITES for the wanted directions."""
+    """Return a table by Kind with READS or WRITES for the wanted directions."""
     table = np.zeros(256, np.uint8)
     table[Kind.READ], table[Kind.WRITE] = reads, writes
     return table
@@ -41,7 +41,7 @@ _BITS: Final[dict[ModeName, npt.NDArray[np.uint8]]] = {
 
 
 def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
-    """Returns which events count towards the bandwidth signal.
+    """Return which events count towards the bandwidth signal.
 
     These are reads or writes (according to ``mode``) of more than 0 bytes at depth 0, on files that count in that
     direction. A call made by another traced layer has a greater depth and would be counted twice.
@@ -59,7 +59,7 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
 
 
 def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
-    """Returns the result of ``counted``, as bool[1] if all columns involved are constant."""
+    """Return the result of ``counted``, as bool[1] if all columns involved are constant."""
     bits = _BITS[mode].take(occurring(batch.kind))
     if left_out.any():
         bits = bits & (_of_files(left_out, 0, batch) ^ np.uint8(_EVERY))
@@ -69,13 +69,13 @@ def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
 
 
 def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
-    """Returns which events are reads or writes that do not count for their file, bool[len(batch)]."""
+    """Return which events are reads or writes that do not count for their file, bool[len(batch)]."""
     result: Flags = (_of_files(left_out, 0, batch) & _BITS["both"].take(occurring(batch.kind))) != 0
     return result if len(result) == len(batch) else np.broadcast_to(result, (len(batch),))
 
 
 def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> npt.NDArray[np.uint8]:
-    """Looks up the files of events; numbers beyond the table share one last entry."""
+    """Look up the files of events; numbers beyond the table share one last entry."""
     files = occurring(batch.file)
     if int(files.max(initial=0)) < len(table):
         return table.take(files)
@@ -83,7 +83,7 @@ def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> n
 
 
 def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
-    """Returns the rows that count in both directions. It is for so few events that arrays are slower."""
+    """Return the rows that count in both directions. It is for so few events that arrays are slower."""
     columns = (batch.kind, batch.bytes, batch.depth, batch.file)
     files = len(left_out)
     return [
@@ -94,7 +94,7 @@ def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
-    """Returns start, end, bytes and direction of the events that count.
+    """Return start, end, bytes and direction of the events that count.
 
     Direction is whether it is a read (bool[1] if constant).
     """

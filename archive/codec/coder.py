@@ -63,7 +63,7 @@ class Coder:
             weakref.finalize(self, self._native.coder_free, self._coder)
 
     def feed(self, groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Encodes calls.
+        """Encode calls.
 
         Args:
             groups: uint32[n].
@@ -87,12 +87,12 @@ class Coder:
         return terminals[:done]
 
     def handle(self) -> int:
-        """Returns the address of the compiled coder, for ``Splitter.code``; it must exist."""
+        """Return the address of the compiled coder, for ``Splitter.code``; it must exist."""
         self._check()
         return int(self._coder)
 
     def new_terminals(self) -> Terminals:
-        """Returns the terminals created since the last call."""
+        """Return the terminals created since the last call."""
         first, self._written = self._written, self.count
         if self._fallback is not None:
             rows = self._fallback.terminals[first:]
@@ -111,7 +111,7 @@ class Coder:
         return made
 
     def take_literals(self) -> list[npt.NDArray[np.int64]]:
-        """Returns each field's literals since the last call, in order."""
+        """Return each field's literals since the last call, in order."""
         if self._fallback is not None:
             taken = [np.array(values, np.int64) for values in self._fallback.literals]
             for each in self._fallback.literals:
@@ -176,7 +176,7 @@ class Coder:
         self._check()
 
     def decode(self, terminals: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """Decodes terminals to groups, uint32[m], and fields, int64[m, fields].
+        """Decode terminals to groups, uint32[m], and fields, int64[m, fields].
 
         m < n: a terminal is undefined, or a literal of it is missing.
         """

@@ -24,7 +24,7 @@ def _mix(hashed: int, value: int) -> int:
 
 
 def _wrap(value: int) -> int:
-    """Wraps a difference of two int64 to int64, like the helper's arithmetic."""
+    """Wrap a difference of two int64 to int64, like the helper's arithmetic."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -46,7 +46,7 @@ class CoderFallback:
         self._read = [0] * fields
 
     def feed(self, groups: Sequence[int], fields: Sequence[Sequence[int]]) -> list[int]:
-        """Encodes calls; returns fewer terminals than calls if a new section is needed."""
+        """Encode calls; returns fewer terminals than calls if a new section is needed."""
         coded: list[int] = []
         for group, values in zip(groups, fields, strict=True):
             if len(self.terminals) == MAX_TERMINALS:
@@ -57,7 +57,7 @@ class CoderFallback:
         return coded
 
     def _code(self, group: int, growth: list[int]) -> int:
-        """Returns the terminal for growths without one: new growths, or new combinations, become literals."""
+        """Return the terminal for growths without one: new growths, or new combinations, become literals."""
         grown = [field for field, by in enumerate(growth) if by]
         literals = [field for field in grown if not self._is_known(group, field, growth[field])]
         kept = [0 if field in literals else by for field, by in enumerate(growth)]
@@ -71,14 +71,14 @@ class CoderFallback:
         return number
 
     def define(self, terminal: Terminal) -> int:
-        """Returns a terminal's number; assigns one to a new terminal."""
+        """Return a terminal's number; assigns one to a new terminal."""
         number = self._numbers.setdefault(terminal, len(self.terminals))
         if number == len(self.terminals):
             self.terminals.append(terminal)
         return number
 
     def decode(self, terminals: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-        """Decodes up to a terminal that is undefined or whose literal is missing."""
+        """Decode up to a terminal that is undefined or whose literal is missing."""
         groups: list[int] = []
         rows: list[list[int]] = []
         for number in terminals:
@@ -151,7 +151,7 @@ def _bits(fields: Sequence[int]) -> int:
 
 
 def _company(group: int, literals: int, growth: Sequence[int]) -> int:
-    """Returns the hash of a combination of growths."""
+    """Return the hash of a combination of growths."""
     hashed = _mix(group, literals)
     for field, by in enumerate(growth):
         if by:

@@ -77,11 +77,11 @@ class Texts:
         self._seeds = np.array([randbits(63) * 2 + 1 for _ in range(1 + INTEGERS)], np.uint64)
 
     def calls(self, calls: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
-        """Returns string numbers, uint32[n], of the section's calls."""
+        """Return string numbers, uint32[n], of the section's calls."""
         return self._calls[calls]
 
     def signatures(self, template: npt.NDArray[np.int64], integers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
-        """Returns signature numbers, uint32[n], of templates and their integers."""
+        """Return signature numbers, uint32[n], of templates and their integers."""
         rows = np.concatenate([template[:, None], integers], axis=1)
         hashed = _hashed([template, *integers.T], self._seeds, len(rows))
         _, first, inverse = np.unique(hashed, return_index=True, return_inverse=True)

@@ -86,18 +86,18 @@ _json = msgspec.json.Encoder()
 
 
 def text_part(value: Any) -> Part:
-    """Encodes plain data as a part."""
+    """Encode plain data as a part."""
     return _part_of(_json.encode(value))
 
 
 def repeated_text_part(value: Any) -> Part:
-    """Same as ``text_part``, cached for data that many streams share. The shared part must not be modified."""
+    """Return ``text_part`` from a cache, for data that many streams share. The shared part must not be modified."""
     text = _json.encode(value)
     return _part_once(text) if len(text) <= _SHORT else _part_of(text)
 
 
 def text_of(part: Part) -> bytes:
-    """Returns the JSON text of a part.
+    """Return the JSON text of a part.
 
     Raises:
         ValueError: the part is not a text.
@@ -107,7 +107,7 @@ def text_of(part: Part) -> bytes:
 
 
 def section_part(section: Section) -> Part:
-    """Encodes a section without its times; equal pieces have equal bytes."""
+    """Encode a section without its times; equal pieces have equal bytes."""
     terminals, rules = section.terminals, section.rules
     texts = _Texts(section.calls, section.names, section.templates, section.threads)
     rest, numbers = _text(texts)
@@ -123,7 +123,7 @@ def section_part(section: Section) -> Part:
 
 
 def section_of(part: Part, times: Times | None, where: str) -> Section:
-    """Decodes a section.
+    """Decode a section.
 
     Args:
         part: result of ``section_part``.

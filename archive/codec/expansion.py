@@ -10,7 +10,7 @@ from .grammar import Rules
 
 
 def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
-    """Returns the terminals of a grammar, int32[length].
+    """Return the terminals of a grammar, int32[length].
 
     Time and memory are bounded by the number of symbols and by ``length``, even for a malicious grammar.
 

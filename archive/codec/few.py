@@ -47,7 +47,7 @@ class FewCalls:
         return sum(_BYTES + len(batch) * _ROW_BYTES for batch in self._batches)
 
     def put(self, batch: EventBatch, table: DefinitionTable) -> bool:
-        """Stores copies of calls; False if there would be too many."""
+        """Store copies of calls; False if there would be too many."""
         if self._calls + len(batch) > MAX_FEW:
             return False
         if len(batch):
@@ -57,7 +57,7 @@ class FewCalls:
         return True
 
     def take(self, table: DefinitionTable) -> EventBatch | None:
-        """Returns and removes the calls; numbers undefined on arrival remain unknown."""
+        """Return and remove the calls; numbers undefined on arrival remain unknown."""
         if not self._batches:
             return None
         now = table.string_count, table.signature_count
@@ -78,7 +78,7 @@ class AlikeParts:
 
     @staticmethod
     def key_of(batch: EventBatch, table: DefinitionTable) -> bytes | None:
-        """Returns a key that is equal for calls with similar parts. None: the parts are not cached."""
+        """Return a key that is equal for calls with similar parts. None: the parts are not cached."""
         if table.string_count + table.signature_count > _MAX_TEXTS:
             return None
         thread = [_only(column) for column in (batch.pid, batch.tid, batch.rank)]
@@ -89,7 +89,7 @@ class AlikeParts:
         return blake2b(b"".join([*(each.tobytes() for each in columns), texts]), digest_size=20).digest()
 
     def find(self, key: bytes, batch: EventBatch) -> Part | None:
-        """Returns the part for calls with the given key."""
+        """Return the part for calls with the given key."""
         if (known := self._known.get(key)) is None:
             return None
         part, place = known
@@ -98,7 +98,7 @@ class AlikeParts:
         return Part(part.pieces, numbers)
 
     def remember(self, key: bytes, part: Part) -> None:
-        """Stores the part created for calls with the given key."""
+        """Store the part created for calls with the given key."""
         self._bytes += sum(map(len, part.pieces)) + part.numbers.nbytes
         if self._bytes > _MAX_BYTES:
             self._known.clear()
@@ -122,6 +122,6 @@ def _as_defined(batch: EventBatch, strings: int, signatures: int) -> EventBatch:
 
 
 def _only(column: npt.NDArray[np.integer]) -> int | None:
-    """Returns the value of a constant column."""
+    """Return the value of a constant column."""
     first = column[0]
     return int(first) if is_constant(column) or (column == first).all() else None

@@ -48,7 +48,7 @@ class Grammar:
             weakref.finalize(self, self._native.grammar_free, self._grammar)
 
     def feed(self, terminals: npt.NDArray[np.int32]) -> None:
-        """Appends terminals, int32[n], each 0 or more.
+        """Append terminals, int32[n], each 0 or more.
 
         Raises:
             MemoryError: the grammar is not usable any more.
@@ -62,7 +62,7 @@ class Grammar:
             raise MemoryError
 
     def finish(self) -> Rules:
-        """Ends the input and returns the rules, numbered in the order of their first use.
+        """End the input and return the rules, numbered in the order of their first use.
 
         More input may follow, which then begins a new run.
         """

@@ -95,7 +95,7 @@ class GrammarFallback:
         self._start = self._new_rule()
 
     def feed(self, terminals: Iterable[int]) -> None:
-        """Appends terminals."""
+        """Append terminals."""
         for terminal in terminals:
             if self._open is not None and self._open[0] == terminal:
                 self._open = terminal, self._open[1] + 1
@@ -105,7 +105,7 @@ class GrammarFallback:
             self._open = terminal, 1
 
     def close_run(self) -> None:
-        """Ends the run at the end of the input."""
+        """End the run at the end of the input."""
         if self._open is not None:
             self._take(self._open)
             self._open = None
@@ -113,7 +113,7 @@ class GrammarFallback:
             self._give_up()
 
     def bodies(self) -> list[list[Run]]:
-        """Returns the rules, numbered in the order of their first use from rule 0."""
+        """Return the rules, numbered in the order of their first use from rule 0."""
         numbers = {self._start.number: 0}
         order = [self._start]
         bodies: list[list[Run]] = []

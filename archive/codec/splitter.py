@@ -60,14 +60,14 @@ class Splitter:
             weakref.finalize(self, self._native.splitter_free, self._splitter)
 
     def __len__(self) -> int:
-        """Number of groups."""
+        """Return the number of groups."""
         if self._fallback is not None:
             return len(self._fallback)
         assert self._native is not None  # noqa: S101  (one of the two is there)
         return int(self._native.splitter_groups(self._splitter))
 
     def split(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> tuple[Groups, Fields]:
-        """Returns the groups and fields of the rows low to high - 1. Groups are uint32[n], fields int64[n, 12].
+        """Return the groups and fields of the rows low to high - 1. Groups are uint32[n], fields int64[n, 12].
 
         Args:
             batch: calls in the stream's numbers; undefined numbers count as unknown.
@@ -86,7 +86,7 @@ class Splitter:
         return groups, fields
 
     def code(self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder) -> Codes:
-        """Splits rows and passes them to a coder; returns its result, see ``split`` and ``Coder.feed``."""
+        """Split rows and pass them to a coder; returns its result, see ``split`` and ``Coder.feed``."""
         if self._native is None:
             return coder.feed(*self.split(batch, low, high, table))
         terminals = np.empty(high - low, np.int32)
@@ -99,7 +99,7 @@ class Splitter:
         return terminals[:done]
 
     def groups(self) -> tuple[npt.NDArray[np.int64], list[tuple[int, int, int]]]:
-        """Returns the columns ``STATIC`` of all groups, int64[n, 8].
+        """Return the columns ``STATIC`` of all groups, int64[n, 8].
 
         It also returns (pid, tid, rank) by number of the thread.
         """
@@ -195,6 +195,6 @@ def _as(column: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _defined(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
-    """Returns numbers with 0 for undefined ones. Tables are as long as the highest defined number."""
+    """Return numbers with 0 for undefined ones. Tables are as long as the highest defined number."""
     wide = numbers.astype(np.int64)
     return np.where(wide < count, wide, 0)

@@ -29,7 +29,7 @@ class SplitterFallback:
         template_of: Sequence[int],
         integers: Sequence[Sequence[int]],
     ) -> tuple[list[int], list[list[int]]]:
-        """Splits rows up to the first whose call or signature has no number yet.
+        """Split rows up to the first whose call or signature has no number yet.
 
         Args:
             columns: as in ``splitter.COLUMNS``.
@@ -52,5 +52,5 @@ class SplitterFallback:
 
 
 def _wrap(value: int) -> int:
-    """Wraps a difference of two int64 to int64, like the helper's arithmetic."""
+    """Wrap a difference of two int64 to int64, like the helper's arithmetic."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

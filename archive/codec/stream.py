@@ -95,7 +95,7 @@ class StreamCompressor:
         return self._open.nbytes if self._open is not None else 0
 
     def update(self, batch: EventBatch, table: DefinitionTable) -> list[Section]:
-        """Adds calls, in the stream's order.
+        """Add calls, in the stream's order.
 
         Args:
             batch: the calls, in the stream's numbers.
@@ -118,7 +118,7 @@ class StreamCompressor:
         return done
 
     def finish(self) -> Section | None:
-        """Closes the open section; None: it is empty."""
+        """Close the open section; None: it is empty."""
         opened, self._open = self._open, None
         return opened.close() if opened is not None else None
 
@@ -153,7 +153,7 @@ class _OpenSection:
         )
 
     def take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
-        """Adds the calls low to high - 1. Returns their number, fewer if another section is needed."""
+        """Add the calls low to high - 1. Returns their number, fewer if another section is needed."""
         terminals = self._splitter.code(batch, low, high, table, self._coder)
         taken = len(terminals)
         if not taken:
@@ -205,7 +205,7 @@ def calls_of(
     *,
     signatures: bool = True,
 ) -> Iterator[EventBatch]:
-    """Yields a section's calls in order, in batches of at most 65,536.
+    """Yield a section's calls in order, in batches of at most 65,536.
 
     Args:
         section: a section, as compressed or as read from an untrusted file.

@@ -17,7 +17,7 @@ _SHORT: Final = 512
 
 
 def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
-    r"""Splits a text into its constant part and its integers. It takes at most ``most`` integers, left to right.
+    r"""Split a text into its constant part and its integers. It takes at most ``most`` integers, left to right.
 
     >>> take_apart("pwrite64(fd=3, count=64)", 6)
     ('pwrite64(fd=\x00, count=\x00)', (3, 64))
@@ -37,18 +37,18 @@ def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1 << 13)
 def _taken_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
-    """Returns the same, padded with zeros to ``most`` integers. Cached, because processes repeat each other's texts."""
+    """Return the same, padded with zeros to ``most`` integers. Cached, because processes repeat each other's texts."""
     template, numbers = take_apart(text, most)
     return template, numbers + (0,) * (most - len(numbers))
 
 
 def places_in(template: str) -> int:
-    """Returns the number of integers of a template."""
+    """Return the number of integers of a template."""
     return 0 if template.startswith(2 * _MARK) else template.count(_MARK)
 
 
 def put_together(template: str, numbers: list[int]) -> str:
-    """Inserts integers into a template; the inverse of ``take_apart``.
+    """Insert integers into a template; the inverse of ``take_apart``.
 
     Raises:
         ValueError: the number of integers differs from that of the template.
@@ -82,7 +82,7 @@ class Templates:
         return int(self.numbers.nbytes + self.integers.nbytes)
 
     def learn(self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]) -> None:
-        """Processes the new ones among the signatures with these numbers, int64[n]."""
+        """Process the new ones among the signatures with these numbers, int64[n]."""
         distinct = first_met(signatures)
         self.numbers = grown(self.numbers, int(distinct.max(initial=0)) + 1)
         if len(self.integers) < len(self.numbers):
@@ -106,7 +106,7 @@ class Templates:
 
 
 def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
-    """Returns an array of at least that length, filled with -1."""
+    """Return an array of at least that length, filled with -1."""
     if wanted <= len(numbers):
         return numbers
     longer = np.full(max(wanted, 2 * len(numbers)), -1, np.int32)
@@ -115,6 +115,6 @@ def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
 
 
 def first_met(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Returns the distinct numbers in the order of their first appearance."""
+    """Return the distinct numbers in the order of their first appearance."""
     distinct, first = np.unique(numbers, return_index=True)
     return distinct[np.argsort(first, kind="stable")]

@@ -57,7 +57,7 @@ def pack_stamps(start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64], t
 
 
 def unpack_stamps(stamps: Stamps, where: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Returns starts and durations.
+    """Return starts and durations.
 
     Raises:
         InputError: they cannot be unpacked.
@@ -102,12 +102,12 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode_times(lane: int, rank: int, ordinal: int, times: Times) -> bytes:
-    """Encodes the times of a stream's section number ``ordinal``; for lane and rank see ``Merger.add``."""
+    """Encode the times of a stream's section number ``ordinal``; for lane and rank see ``Merger.add``."""
     return _encoder.encode(_Payload(lane, rank, ordinal, times.first_ns, times.last_ns, times.stamps))
 
 
 def decode_times(payload: bytes, where: str) -> tuple[tuple[int, int, int], Times]:
-    """Returns lane, rank and ordinal, and the times.
+    """Return lane, rank and ordinal, and the times.
 
     Raises:
         InputError: the payload is not a block of times.
@@ -127,13 +127,13 @@ class TimesIndex:
         self._sorted: npt.NDArray[np.int64] | None = None
 
     def add(self, member: tuple[int, int, int], times: Times, at: int, length: int) -> None:
-        """Adds a block of times; for member see ``decode_times``."""
+        """Add a block of times; for member see ``decode_times``."""
         lane, rank, ordinal = member
         self._rows.extend((lane, rank, ordinal, times.first_ns, times.last_ns, at, length))
         self._sorted = None
 
     def of(self, lane: int, rank: int) -> dict[int, Place]:
-        """Returns the locations of a stream's times by number of the section."""
+        """Return the locations of a stream's times by number of the section."""
         if self._sorted is None:
             rows = np.frombuffer(self._rows, np.int64).reshape(-1, _COLUMNS)
             self._sorted = rows[np.lexsort(rows[:, 2::-1].T)]

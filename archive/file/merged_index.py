@@ -109,7 +109,7 @@ class MergedIndex:
             self._spans.pop((key.kind, key.lane), None)
 
     def members(self) -> tuple[Integers, Integers]:
-        """Returns lane and rank of each stream, sorted, each once."""
+        """Return lane and rank of each stream, sorted, each once."""
         found: dict[int, list[Integers]] = defaultdict(list)
         for block in self.blocks:
             if block.key.kind == PartKind.STREAM:
@@ -120,7 +120,7 @@ class MergedIndex:
         return np.concatenate(lanes or nothing), np.concatenate(list(ranks.values()) or nothing)
 
     def of(self, kind: PartKind, lane: int, rank: int) -> list[MergedBlock]:
-        """Returns the blocks with parts of a stream, in the order of its parts."""
+        """Return the blocks with parts of a stream, in the order of its parts."""
         numbers = list(self._of_few.get((kind, lane, rank), ()))
         many = self._of_many.get((kind, lane))
         if many:
@@ -136,7 +136,7 @@ class MergedIndex:
         return sorted((self.blocks[number] for number in numbers), key=lambda block: block.key.ordinal)
 
     def part(self, block: MergedBlock, rank: int) -> Part:
-        """Returns the part of a member.
+        """Return the part of a member.
 
         Raises:
             InputError: the part is unusable.
@@ -150,7 +150,7 @@ class MergedIndex:
         return Part([self._piece(number) for number in block.key.pieces], numbers)
 
     def unpacked(self, block: MergedBlock) -> MergedParts:
-        """Returns the parts of a block, unpacked on demand."""
+        """Return the parts of a block, unpacked on demand."""
         where = block.at, block.place
         parts = self._held_parts.get(where)
         if parts is None:
@@ -193,7 +193,7 @@ class _Held(Generic[_T]):
         return found[0]
 
     def note(self, key: tuple[int, int], value: _T, size: int) -> None:
-        """Adds a value, or updates the size of a known one."""
+        """Add a value, or update the size of a known one."""
         before = self._values.pop(key, None)
         self._bytes += size - (before[1] if before is not None else 0)
         self._values[key] = value, size

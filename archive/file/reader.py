@@ -73,7 +73,7 @@ class ArchiveReader:
     def calls(
         self, stream: int, from_ns: int | None = None, to_ns: int | None = None, *, signatures: bool = True
     ) -> Iterator[Calls]:
-        """Yields a stream's calls in order.
+        """Yield a stream's calls in order.
 
         Args:
             stream: number of the stream, a key of ``streams``.
@@ -90,7 +90,7 @@ class ArchiveReader:
                 yield Calls(batch, interner.take_fresh())
 
     def sections(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Section]:
-        """Yields a stream's sections in order; arguments and errors as for ``calls``."""
+        """Yield a stream's sections in order; arguments and errors as for ``calls``."""
         lane, rank = self.streams[stream].member
         places, blocks = self._times.of(lane, rank), self._parts.of(PartKind.SECTION, lane, rank)
         self._report_missing(stream, {block.key.ordinal for block in blocks}, set(places))
@@ -107,7 +107,7 @@ class ArchiveReader:
             yield section_of(self._parts.part(block, rank), times, self.where)
 
     def _report_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
-        """Reports sections that were lost with a damaged block. After a crash the last times have no section."""
+        """Report sections that were lost with a damaged block. After a crash the last times have no section."""
         missing = max(known | timed if self.complete else known, default=-1) + 1 - len(known)
         if missing and stream not in self._reported and len(self._reported) < _MAX_REPORTED:
             self._reported.add(stream)
@@ -134,7 +134,7 @@ class ArchiveReader:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value that JSON can represent; otherwise its text."""
+    """Return a value that JSON can represent; otherwise its text."""
     return value if _is_plain(value) else repr(value)
 
 

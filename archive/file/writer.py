@@ -84,7 +84,7 @@ class ArchiveWriter:
         """Blocks that remain valid if later ones fail, because others may already refer to them."""
 
     def begin(self, job: dict[str, Any]) -> bytes:
-        """Returns the head of the file; ``job``: facts about the job, plain data."""
+        """Return the head of the file; ``job``: facts about the job, plain data."""
         about = job if self._keeps_times else {**job, "times": False}
         if self._keeps_times and self._tick_ns > 1:
             about = {**about, "tick_ns": self._tick_ns}
@@ -92,7 +92,7 @@ class ArchiveWriter:
         return head() + self._take_ready()
 
     def opened(self, stream: str, info: StreamInfo) -> bytes:
-        """Adds a stream, or updates the StreamInfo of an open one."""
+        """Add a stream, or update the StreamInfo of an open one."""
         known = self._streams.get(stream)
         if known is None:
             self._streams[stream] = _Open(stream, info, StreamCompressor(tick_ns=self._tick_ns))
@@ -101,7 +101,7 @@ class ArchiveWriter:
         return self._take_ready()
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> bytes:
-        """Adds events of an open stream."""
+        """Add events of an open stream."""
         known = self._streams[stream]
         known.taken += len(batch)
         self.taken += len(batch)
@@ -117,20 +117,20 @@ class ArchiveWriter:
         return self._take_ready()
 
     def checkpoint(self) -> bytes:
-        """Closes the open sections, so that all events received are in the returned bytes."""
+        """Close the open sections, so that all events received are in the returned bytes."""
         return b"".join(map(self.checkpoint_of, self.open_streams())) + self.flush()
 
     def open_streams(self) -> list[str]:
-        """Returns the streams that have not ended."""
+        """Return the streams that have not ended."""
         return list(self._streams)
 
     def held_bytes(self, stream: str) -> int:
-        """Returns the approximate memory of a stream's calls that are in no closed section."""
+        """Return the approximate memory of a stream's calls that are in no closed section."""
         known = self._streams.get(stream)
         return known.few.nbytes + known.compressor.nbytes if known is not None else 0
 
     def checkpoint_of(self, stream: str) -> bytes:
-        """Closes the open section of a stream. Does nothing for one that has ended or is unknown.
+        """Close the open section of a stream. Does nothing for one that has ended or is unknown.
 
         Its content is in the bytes of the next ``flush``.
         """
@@ -140,12 +140,12 @@ class ArchiveWriter:
         return self._take_ready()
 
     def flush(self) -> bytes:
-        """Returns the waiting closed sections, merged over the streams. The order within a stream is kept."""
+        """Return the waiting closed sections, merged over the streams. The order within a stream is kept."""
         self._flush()
         return self._take_ready()
 
     def closed(self, stream: str, losses: dict[str, int] | None = None) -> bytes:
-        """Ends a stream."""
+        """End a stream."""
         known = self._streams[stream]
         self._close_section(known)
         self._part(known, PartKind.CLOSED, repeated_text_part(losses or {}))
@@ -153,18 +153,18 @@ class ArchiveWriter:
         return self._take_ready()
 
     def discard(self, stream: str) -> None:
-        """Removes a stream, open or not, with its data that is in no closed section."""
+        """Remove a stream, open or not, with its data that is in no closed section."""
         if (known := self._streams.pop(stream, None)) is not None:
             self.discarded += known.taken - known.closed
 
     def end(self) -> bytes:
-        """Ends the archive, and with it the streams that are still open."""
+        """End the archive, and with it the streams that are still open."""
         written = b"".join([self.closed(stream) for stream in list(self._streams)]) + self.flush()
         self._write(BlockKind.END, struct.pack("<Q", self._blocks))
         return written + self._take_ready()
 
     def state(self) -> dict[str, Any]:
-        """Returns the state that ``resumed`` needs to continue after the returned bytes. Call it after ``checkpoint``.
+        """Return the state that ``resumed`` needs to continue after the returned bytes. Call it after ``checkpoint``.
 
         Its values are numbers, texts, containers, and the infos and tables of the open streams, which belong to the
         writer.
@@ -191,7 +191,7 @@ class ArchiveWriter:
 
     @classmethod
     def resumed(cls, state: Mapping[str, Any]) -> Self:
-        """Returns a writer that continues where another one stopped."""
+        """Return a writer that continues where another one stopped."""
         writer = cls(state["times"], state["tick_ns"])
         writer.taken, writer.handed_out, writer.discarded = state["taken"], state["handed_out"], state["discarded"]
         writer._of_rank.update(state["of_rank"])
@@ -205,7 +205,7 @@ class ArchiveWriter:
         return writer
 
     def adopt(self, state: Mapping[str, Any]) -> None:
-        """Adds the open streams of another writer, with their definitions, for a new archive."""
+        """Add the open streams of another writer, with their definitions, for a new archive."""
         for name, info, _, _, table, _, _ in state["streams"]:
             known = self._streams[name] = _Open(name, info, StreamCompressor(tick_ns=self._tick_ns), table=table)
             known.names.files.extend((number, table.file(number)) for number in range(1, table.file_count))
@@ -256,7 +256,7 @@ class ArchiveWriter:
         self._write(BlockKind.TIMES, encode_times(*self._member(known), ordinal, times))
 
     def _introduce(self, known: _Open) -> None:
-        """Writes the StreamInfo, files and handles of a stream if they are new."""
+        """Write the StreamInfo, files and handles of a stream if they are new."""
         if not known.is_told:
             known.is_told = True
             self._part(known, PartKind.STREAM, text_part((known.name, known.info)))

@@ -27,7 +27,7 @@ _SEVEN: Final = 7 * b"h"
 
 
 def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
-    r"""Splits a text without bytes 0 and 1 into the remaining text and its numbers.
+    r"""Split a text without bytes 0 and 1 into the remaining text and its numbers.
 
     Words of 7 to 16 hexadecimal digits with a letter among them are numbers, too; they follow the decimal ones. Numbers
     beyond 63 bits remain in the text. Numbers with up to 15 leading zeros are encoded as -(16 * value + zeros); they
@@ -48,12 +48,12 @@ def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
 
 
 def count_numbers(rest: bytes, *, words: bool = True) -> int:
-    """Returns how many numbers were extracted from a text. Without words only the decimal ones, which come first."""
+    """Return how many numbers were extracted from a text. Without words only the decimal ones, which come first."""
     return rest.count(_MARK) + (rest.count(_WORD_MARK) if words else 0)
 
 
 def put_numbers(rest: bytes, numbers: list[int]) -> bytes:
-    """Inserts numbers into a text; the inverse of ``take_numbers``.
+    """Insert numbers into a text; the inverse of ``take_numbers``.
 
     Raises:
         ValueError: the number of numbers is wrong, or one is impossible.
@@ -67,7 +67,7 @@ def put_numbers(rest: bytes, numbers: list[int]) -> bytes:
 
 
 def _take(text: bytes) -> tuple[bytes, list[int], list[int]]:
-    """Returns the remaining text, the decimal numbers, and the hexadecimal words."""
+    """Return the remaining text, the decimal numbers, and the hexadecimal words."""
     words: list[int] = []
     if _SEVEN in text.translate(_HEX):  # rare, and detected quickly
 
@@ -90,7 +90,7 @@ _take_known = lru_cache(maxsize=1 << 14)(_take)
 
 
 def _number(digits: bytes) -> int | None:
-    """Returns the number of a digit string; None: it remains in the text."""
+    """Return the number of a digit string; None: it remains in the text."""
     if len(digits) >= _LONGEST:
         return None
     value = int(digits)
@@ -105,7 +105,7 @@ def _signed(value: int) -> int:
 
 
 def _word(number: int, follows: bytes) -> bytes:
-    """Returns a hexadecimal word and the text after it, which begins with the word's length."""
+    """Return a hexadecimal word and the text after it, which begins with the word's length."""
     length = follows[0] - _LENGTH if follows else 0
     word = b"%0*x" % (length, number % 2**64)
     if len(word) != length:

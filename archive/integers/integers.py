@@ -59,12 +59,12 @@ def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _zigzag(grown: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Returns zigzag-coded numbers, with the sign in the lowest bit. Small magnitudes give small numbers."""
+    """Return zigzag-coded numbers, with the sign in the lowest bit. Small magnitudes give small numbers."""
     return ((grown << 1) ^ (grown >> 63)).view(np.uint64)
 
 
 def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
-    """Returns all differences byte by byte, lowest byte first.
+    """Return all differences byte by byte, lowest byte first.
 
     The last plane is the highest byte that differences after the first use.
     """
@@ -80,7 +80,7 @@ def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
 
 
 def estimate(values: npt.NDArray[np.int64]) -> float:
-    """Returns the approximate number of bits per value of ``pack`` for a sample.
+    """Return the approximate number of bits per value of ``pack`` for a sample.
 
     It is the entropy of its bytes by significance.
     """
@@ -136,7 +136,7 @@ def _zeros(count: int) -> bytes:
 
 
 def _with_zeros(checksum: int, count: int) -> int:
-    """Returns the Adler-32 of data with this checksum after appending ``count`` zeros."""
+    """Return the Adler-32 of data with this checksum after appending ``count`` zeros."""
     low, high = checksum & 0xFFFF, checksum >> 16
     return (high + count * low) % _ADLER << 16 | low
 

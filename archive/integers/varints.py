@@ -18,7 +18,7 @@ _STEPS: Final = np.array([1 << 7 * place for place in range(1, _MAX_BYTES)], np.
 
 
 def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> bytes:
-    """Encodes int64 values, or with ``grown`` their differences, modulo 2^64.
+    """Encode int64 values, or with ``grown`` their differences, modulo 2^64.
 
     They are zigzag-coded, then written as seven bits per byte; the eighth bit means that more bytes follow.
 
@@ -60,7 +60,7 @@ def _encode(values: npt.NDArray[np.int64]) -> bytes:
 
 
 def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
-    """Decodes ``count`` values.
+    """Decode ``count`` values.
 
     Raises:
         InputError: the bytes do not contain that many values; no more memory is used than they need.

@@ -73,7 +73,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode_merged(key: Key, patterns: Patterns, number_of: Callable[[bytes], int]) -> bytes:
-    """Encodes the parts of members with a common key.
+    """Encode the parts of members with a common key.
 
     Args:
         key: the common key.
@@ -119,7 +119,7 @@ class MergedParts:
 
     @classmethod
     def decode(cls, payload: bytes, where: str, piece: Callable[[int], bytes]) -> MergedParts:
-        """Decodes merged parts, without their numbers.
+        """Decode merged parts, without their numbers.
 
         Args:
             payload: result of ``encode_merged``.
@@ -162,7 +162,7 @@ class MergedParts:
         return len(self._kept)
 
     def numbers_of(self, rank: int, place: int) -> Integers:
-        """Returns a member's numbers, int64[width].
+        """Return a member's numbers, int64[width].
 
         Raises:
             InputError: the block is inconsistent.
@@ -271,7 +271,7 @@ _EXPECTED: Final = "what this version writes"
 
 
 def _rows(width: int) -> int:
-    """Number of members whose kept numbers are packed together."""
+    """Return the number of members whose kept numbers are packed together."""
     return max(_CHUNK // max(width, 1), 1)
 
 
@@ -281,7 +281,7 @@ def _spans(width: int) -> Iterator[tuple[int, int]]:
 
 
 def _encode_kept(kept: Integers) -> tuple[bool, bool, list[bytes]]:
-    """Returns whether the layout is by column, whether chunks are pieces, and the chunks."""
+    """Return whether the layout is by column, whether chunks are pieces, and the chunks."""
     members, width = kept.shape
     chunks = [
         kept[row : row + _rows(width), low:high]

@@ -42,7 +42,7 @@ class _Group:
     leaves: list[Patterns] = field(default_factory=list)
 
     def add(self, rank: int, numbers: Integers) -> int:
-        """Adds a member; returns the growth of the group in bytes."""
+        """Add a member; returns the growth of the group in bytes."""
         self.ranks.append(rank)
         self.rows.append(numbers)
         grown = numbers.nbytes
@@ -51,7 +51,7 @@ class _Group:
         return grown
 
     def whole(self) -> Patterns:
-        """Returns all members."""
+        """Return all members."""
         if self.rows:
             self._close_leaf()
         while len(self.leaves) > 1:
@@ -96,7 +96,7 @@ class Merger:
         return self._pending >= _MAX_PENDING
 
     def add(self, kind: PartKind, ordinal: int, lane: int, rank: int, part: Part) -> None:
-        """Adds a part; its new pieces may be written immediately, everything else by ``flush``.
+        """Add a part; its new pieces may be written immediately, everything else by ``flush``.
 
         Args:
             kind: kind of the part.
@@ -119,7 +119,7 @@ class Merger:
         self._pending += group.add(rank, part.numbers)
 
     def flush(self) -> None:
-        """Writes all waiting parts, merged."""
+        """Write all waiting parts, merged."""
         groups, self._groups, self._pending = self._groups, {}, 0
         merged, length = list[bytes](), 0
         keys = sorted(groups)
@@ -149,13 +149,13 @@ class Merger:
         return number
 
     def _write_merged(self, merged: list[bytes]) -> None:
-        """Writes merged parts, after the pieces that they refer to."""
+        """Write merged parts, after the pieces that they refer to."""
         if merged:
             self._write_pieces()
             self._write(BlockKind.MERGED, encode_bundle(merged))
 
     def _write_pieces(self) -> None:
-        """Writes the waiting pieces, grouped by kind, because those are similar."""
+        """Write the waiting pieces, grouped by kind, because those are similar."""
         if not self._waiting:
             return
         waiting = sorted(self._waiting, key=itemgetter(0))

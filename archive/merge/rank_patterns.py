@@ -52,7 +52,7 @@ class Patterns:
         return sum(each.nbytes for each in arrays)
 
     def columns(self, low: int, high: int) -> Integers:
-        """Returns a range of columns, int64[high - low, n]: one row per column."""
+        """Return a range of columns, int64[high - low, n]: one row per column."""
         members = len(self.ranks)
         counts = self.counts[low:high]
         before = int(self.counts[:low].sum())
@@ -72,7 +72,7 @@ class Patterns:
 
 
 def find_patterns(ranks: Integers, table: Integers) -> Patterns:
-    """Finds the patterns of a table.
+    """Find the patterns of a table.
 
     Args:
         ranks: distinct ranks of the members in any order, int64[n].
@@ -91,7 +91,7 @@ def _of_one(ranks: Integers, table: Integers) -> Patterns:
 
 
 def merge_patterns(one: Patterns, other: Patterns) -> Patterns:
-    """Merges tables with the same columns and different members. Only a few columns are expanded at a time."""
+    """Merge tables with the same columns and different members. Only a few columns are expanded at a time."""
     ranks = np.concatenate([one.ranks, other.ranks])
     order = np.argsort(ranks)
 
@@ -103,7 +103,7 @@ def merge_patterns(one: Patterns, other: Patterns) -> Patterns:
 
 
 def lines_of(values: Integers) -> tuple[Integers, Integers, Integers]:
-    """Returns values, int64[n], as straight lines: first value, step and length of each."""
+    """Return values, int64[n], as straight lines: first value, step and length of each."""
     if len(values) < 2:
         return values, np.zeros(len(values), np.int64), np.ones(len(values), np.int64)
     begins = np.flatnonzero(_begins(values[None, :])[0])
@@ -126,7 +126,7 @@ def _of_slabs(ranks: Integers, slabs: Iterable[Integers]) -> Patterns:
 
 
 def _of_slab(ranks: Integers, values: Integers) -> tuple[Integers, ...]:
-    """Returns all fields except the ranks for columns int64[columns, n]."""
+    """Return all fields except the ranks for columns int64[columns, n]."""
     width, members = values.shape
     if members < 2 or not width:
         nothing = np.zeros(0, np.int64)
@@ -159,7 +159,7 @@ def _is_even(ranks: Integers) -> bool:
 
 
 def _slopes(ranks: Integers, values: Integers) -> Integers:
-    """Returns the slope over ranks, estimated from two members in the middle. It is 0 if it is not an integer."""
+    """Return the slope over ranks, estimated from two members in the middle. It is 0 if it is not an integer."""
     middle = len(ranks) // 2
     step = ranks[middle] - ranks[middle - 1]
     grown = values[:, middle] - values[:, middle - 1]
@@ -167,7 +167,7 @@ def _slopes(ranks: Integers, values: Integers) -> Integers:
 
 
 def _begins(values: Integers) -> npt.NDArray[np.bool_]:
-    """Returns where each column is cut so that each piece is a line. Columns are rows of int64[columns, n], n >= 2.
+    """Return where each column is cut so that each piece is a line. Columns are rows of int64[columns, n], n >= 2.
 
     A piece extends as far as its first step continues; the step after that leads to the next piece.
     """

@@ -31,7 +31,7 @@ class Members:
 
     @classmethod
     def decode(cls, packed: tuple[Packed, Packed, Packed], where: str) -> Members:
-        """Decodes the result of ``encode_members``.
+        """Decode the result of ``encode_members``.
 
         Raises:
             InputError: the ranks are not ascending, or more than an archive may have.
@@ -66,7 +66,7 @@ class Members:
         return int(self.firsts[-1] + self.steps[-1] * (self.lengths[-1] - 1))
 
     def place_of(self, rank: int) -> int | None:
-        """Returns the index of the member with a rank, from 0. Returns None if there is none."""
+        """Return the index of the member with a rank, from 0. Returns None if there is none."""
         line = int(np.searchsorted(self.firsts, rank, "right")) - 1
         if line < 0:
             return None
@@ -76,12 +76,12 @@ class Members:
         return int(self.lengths[:line].sum()) + along
 
     def all(self) -> Integers:
-        """Returns all ranks."""
+        """Return all ranks."""
         along = np.arange(len(self)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
         return np.repeat(self.firsts, self.lengths) + np.repeat(self.steps, self.lengths) * along
 
 
 def encode_members(ranks: Integers) -> tuple[Packed, Packed, Packed]:
-    """Encodes ascending ranks, int64[n]."""
+    """Encode ascending ranks, int64[n]."""
     firsts, steps, lengths = lines_of(ranks)
     return pack(firsts), pack(steps), pack(lengths)

@@ -48,7 +48,7 @@ class ColumnSpool:
         self._places: list[_Place] = []
 
     def __len__(self) -> int:
-        """Number of pieces."""
+        """Return the number of pieces."""
         return len(self._places)
 
     def put(self, length: int, columns: Columns) -> None:

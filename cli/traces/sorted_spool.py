@@ -31,7 +31,7 @@ class SortedSpool:
         self._rows = 0
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self._rows
 
     def put(self, length: int, columns: Columns, key: Keys, second: Keys | None = None) -> None:

@@ -182,7 +182,7 @@ class Trace:
         )
 
     def keys(self, by: GroupKind) -> tuple[Iterable[npt.NDArray[np.int64]], list[str]]:
-        """Number the groups of events.
+        """Assign numbers to the groups of events.
 
         Returns:
             The group number of each event, an array for each of ``batches()``; and the groups' names by number. Events

@@ -27,7 +27,7 @@ class LiveView(Protocol):
         ...
 
     def end(self) -> None:
-        """The command has ended: later predictions include time after its end and are not shown. Thread-safe."""
+        """Stop displaying predictions; later ones include time after the command's end. Thread-safe."""
         ...
 
     def close(self) -> None:

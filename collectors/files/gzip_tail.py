@@ -67,7 +67,7 @@ class GzipTail:
         return self._tail.inode
 
     def read(self) -> bytes | Restart:
-        """Returns the next bytes, b"" when there are none now, or a ``Restart``.
+        """Return the next bytes, b"" when there are none now, or a ``Restart``.
 
         Raises:
                 InputError: the file cannot be read or decompressed.
@@ -88,11 +88,11 @@ class GzipTail:
         return data
 
     def stop(self) -> None:
-        """Stops following: the tail ends once the present content is read."""
+        """Stop following: the tail ends once the present content is read."""
         self._tail.stop()
 
     def close(self) -> None:
-        """Closes the descriptor; nothing more is read."""
+        """Close the descriptor; nothing more is read."""
         self._packed, self._full, self._half = b"", False, False
         self._tail.close()
 
@@ -145,7 +145,7 @@ class GzipTail:
 
 
 def inflated_head(head: bytes) -> bytes:
-    """Returns the first bytes of a file as parsers see them. They are decompressed as far as possible.
+    """Return the first bytes of a file as parsers see them. They are decompressed as far as possible.
 
     >>> inflated_head(b"plain")
     b'plain'

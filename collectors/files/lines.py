@@ -43,7 +43,7 @@ class LineBuffer:
         self._skipping = False
 
     def feed(self, data: bytes) -> Block:
-        """Accepts the next bytes, split anywhere, and returns the lines that are now complete."""
+        """Accept the next bytes, split anywhere, and return the lines that are now complete."""
         if self._skipping:
             data = self._skip(data)
         end = data.rfind(b"\n") + 1
@@ -58,7 +58,7 @@ class LineBuffer:
         return block
 
     def finish(self) -> Block:
-        """Returns the incomplete last line, with a line end added."""
+        """Return the incomplete last line, with a line end added."""
         rest = b"".join(self._pieces)
         self._pieces, self._held, self._skipping = [], 0, False
         block = Block(self._with_one_end(rest + b"\n" if rest else b""), self._line)
@@ -66,7 +66,7 @@ class LineBuffer:
         return block
 
     def take_discarded_lines(self) -> list[int]:
-        """Returns the numbers of the lines that were discarded as too long. It covers the time since the last call."""
+        """Return the numbers of the lines that were discarded as too long. It covers the time since the last call."""
         cut, self._cut = self._cut, []
         return cut
 

@@ -72,7 +72,7 @@ class FileTail:
         return found.st_dev, found.st_ino
 
     def read(self) -> bytes | Restart:
-        """Returns the next bytes, b"" when there are none now, or a ``Restart``.
+        """Return the next bytes, b"" when there are none now, or a ``Restart``.
 
         Raises:
             InputError: the file cannot be opened or read; the next call tries again.
@@ -90,11 +90,11 @@ class FileTail:
             raise InputError(str(self.path), None, problem, "a regular file that may be read") from None
 
     def stop(self) -> None:
-        """Stops following: the tail ends once the present content is read."""
+        """Stop following: the tail ends once the present content is read."""
         self._follow = False
 
     def close(self) -> None:
-        """Closes the descriptor; nothing more is read."""
+        """Close the descriptor; nothing more is read."""
         self._ended = True
         self._release()
 

@@ -104,7 +104,7 @@ class NodeFileMetadata:
         self._views: OrderedDict[_Key, _View] = OrderedDict()
 
     def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
-        """Returns a lookup of files by the names that a process uses.
+        """Return a lookup of files by the names that a process uses.
 
         Args:
             pid: the process id in our namespace; the process may have ended.
@@ -113,7 +113,7 @@ class NodeFileMetadata:
         return ProcessFileMetadata(self, pid, claimed_namespace)
 
     def key_of(self, pid: int, claimed_namespace: int) -> _Key | None:
-        """Returns the key of the mounts that a process sees; None if unknown."""
+        """Return the key of the mounts that a process sees; None if unknown."""
         namespace = self._namespace(str(pid))
         if namespace is None:  # ended, or not accessible to us
             key = self._own if claimed_namespace in (0, self._own[0]) else (claimed_namespace, "/")
@@ -125,11 +125,11 @@ class NodeFileMetadata:
         return key if self._view(key, str(pid)) is not None else None
 
     def is_own(self, key: _Key) -> bool:
-        """Returns whether paths have the same meaning for that process as for this one."""
+        """Return whether paths have the same meaning for that process as for this one."""
         return key == self._own
 
     def view(self, key: _Key) -> _View | None:
-        """Returns a view with its current mounts; None if they are unknown."""
+        """Return a view with its current mounts; None if they are unknown."""
         view = self._view(key)
         if view is None:
             return None
@@ -151,13 +151,13 @@ class NodeFileMetadata:
         return view
 
     def close(self) -> None:
-        """Closes all descriptors."""
+        """Close all descriptors."""
         self.layouts.close()
         while self._views:
             os.close(self._views.popitem()[1].descriptor)
 
     def _mount_of_root(self, root: str) -> list[Mount]:
-        """Returns the mount of a root folder that is not a mount point (chroot). Mountinfo omits it."""
+        """Return the mount of a root folder that is not a mount point (chroot). Mountinfo omits it."""
         view = self.view(self._own)
         found = None if view is None or view.table is None else view.table.find(root)
         # Mounts below it have this mount as their parent.
@@ -170,7 +170,7 @@ class NodeFileMetadata:
             return None
 
     def _view(self, key: _Key, process: str | None = None) -> _View | None:
-        """Returns a cached view, otherwise one read from a process's mountinfo."""
+        """Return a cached view, otherwise one read from a process's mountinfo."""
         view = self._views.get(key)
         if view is not None:
             self._views.move_to_end(key)
@@ -206,7 +206,7 @@ class ProcessFileMetadata:
         self._find()  # before the process ends
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
-        """Returns the metadata of a file; never waits for another machine."""
+        """Return the metadata of a file; never waits for another machine."""
         if self._view is None:
             self.look()
         view = self._view
@@ -221,14 +221,14 @@ class ProcessFileMetadata:
         return info
 
     def named(self) -> dict[bytes, FileInfo]:
-        """Returns the results of the last second, by the names that processes use. ``keep`` adds to them."""
+        """Return the results of the last second, by the names that processes use. ``keep`` adds to them."""
         if (view := self._view) is None:
             return {}
         self._forget_old(view)
         return view.named
 
     def keep(self, name: bytes, info: FileInfo) -> None:
-        """Adds a result to ``named`` if it is valid for other processes, too."""
+        """Add a result to ``named`` if it is valid for other processes, too."""
         view = self._view
         if view is not None and info.path.startswith(_STABLE) and info.filesystem not in _STRIPED:
             if len(view.named) >= _MAX_KNOWN:
@@ -253,7 +253,7 @@ class ProcessFileMetadata:
         return info
 
     def look(self) -> None:
-        """Reads the mounts again if they are old; later lookups use them."""
+        """Read the mounts again if they are old; later lookups use them."""
         if self._node.clock() - self._refreshed_s >= _FRESH_S:
             self._find()
         self._view = None if self._key is None else self._node.view(self._key)
@@ -264,7 +264,7 @@ class ProcessFileMetadata:
         return bool(self._questions)
 
     def answers(self, *, last: bool = False) -> list[tuple[str, Striping]]:
-        """Returns the striping results since the last call; with ``last``, pending ones are abandoned."""
+        """Return the striping results since the last call; with ``last``, pending ones are abandoned."""
         if not self._questions:
             return []
         answered = [each for each in self._questions if each.answered.is_set()]
@@ -303,7 +303,7 @@ class ProcessFileMetadata:
 
 
 def _own_root(mounts: list[Mount]) -> list[Mount]:
-    """Returns the mount of our root folder if it is not a mount point (chroot). Our mount table lacks it."""
+    """Return the mount of our root folder if it is not a mount point (chroot). Our mount table lacks it."""
     kind = type_of_folder("/")
     numbers = {mount.number for mount in mounts}
     number = next((mount.parent for mount in mounts if mount.parent not in numbers), 0)

@@ -66,7 +66,7 @@ class FileSystems:
             self._shared.update(dict.fromkeys(names, is_shared))
 
     def shared(self, kind: str) -> bool | None:
-        """Returns whether nodes share a file system of this type; None if unknown.
+        """Return whether nodes share a file system of this type; None if unknown.
 
         >>> FileSystems().shared("lustre"), FileSystems().shared("xfs"), FileSystems().shared("fuse.mine")
         (True, False, None)
@@ -74,12 +74,12 @@ class FileSystems:
         return self._shared.get(kind)
 
     def answers_at_once(self, kind: str) -> bool:
-        """Returns whether metadata requests never wait for another machine or process."""
+        """Return whether metadata requests never wait for another machine or process."""
         return kind in _DISK and not self._shared[kind]
 
 
 def type_on(kind: str, spelled: FileType) -> FileType:
-    """Returns the type of a file. It depends on its file system and on the type that its path implies."""
+    """Return the type of a file. It depends on its file system and on the type that its path implies."""
     if spelled is not FileType.REGULAR:
         return spelled
     if kind in _PSEUDO:
@@ -88,7 +88,7 @@ def type_on(kind: str, spelled: FileType) -> FileType:
 
 
 def type_of_folder(path: str) -> str:
-    """Returns the type of the file system of a folder, from statfs(2); "" if unknown."""
+    """Return the type of the file system of a folder, from statfs(2); "" if unknown."""
     told = (ctypes.c_long * (_STATFS_BYTES // ctypes.sizeof(ctypes.c_long)))()
     failed = ctypes.CDLL(None).statfs(os.fsencode(path), told)
     return "" if failed else _NAMES_OF_NUMBERS.get(told[0] & 0xFFFFFFFF, "")

@@ -46,11 +46,11 @@ class MountTable:
         self._of_folder: dict[str, Mount | None] = {}
 
     def is_point(self, path: str) -> bool:
-        """Returns whether the path is a mount point. Everything else in a folder is on the folder's mount."""
+        """Return whether the path is a mount point. Everything else in a folder is on the folder's mount."""
         return path in self._points
 
     def find(self, path: str) -> Mount | None:
-        """Returns the mount of an absolute path without ``.`` and ``..``. Returns None if no mount covers it."""
+        """Return the mount of an absolute path without ``.`` and ``..``. Returns None if no mount covers it."""
         if path in self._points:
             return self._walk(path)
         folder = path[: path.rfind("/")] or "/"
@@ -77,7 +77,7 @@ class MountTable:
 
 
 def parse_mountinfo(text: bytes) -> list[Mount]:
-    """Parses mountinfo; malformed lines are skipped.
+    """Parse mountinfo; malformed lines are skipped.
 
     >>> parse_mountinfo(rb"36 35 98:0 /mnt1 /with\\040space rw master:1 - ext3 /dev/root rw")[0].point
     '/with space'

@@ -45,7 +45,7 @@ class Striping(Struct, frozen=True):
 
 
 def parse_layout(value: bytes) -> Striping | None:
-    """Parses the attribute; None if the layout is unknown."""
+    """Parse the attribute; None if the layout is unknown."""
     if len(value) < _PLAIN.size:
         return None
     if int.from_bytes(value[:4], "little") == _COMPOSITE:
@@ -100,7 +100,7 @@ class LayoutReader:
         self._thread: threading.Thread | None = None
 
     def request_layout(self, path: str) -> Question:
-        """Requests a file's layout; sets ``Question.answer`` later, or immediately if too many requests wait."""
+        """Request a file's layout; sets ``Question.answer`` later, or immediately if too many requests wait."""
         question = Question(path)
         if self._thread is None:
             self._thread = threading.Thread(target=self._read, name="iotide-layouts", daemon=True)
@@ -112,7 +112,7 @@ class LayoutReader:
         return question
 
     def close(self) -> None:
-        """Ends the thread after its current request, without waiting for it."""
+        """End the thread after its current request, without waiting for it."""
         if self._thread is not None:
             try:
                 while True:

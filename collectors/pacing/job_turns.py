@@ -54,7 +54,7 @@ class JobTurns:
         return self._local.is_idle
 
     def set_plan(self, plan: PacingPlan | None, heard_s: float) -> None:
-        """Sets the plan that is valid since ``heard_s``; None: there is no plan.
+        """Set the plan that is valid since ``heard_s``; None: there is no plan.
 
         Raises:
             ValueError: the plan's policy does not exist.
@@ -67,7 +67,7 @@ class JobTurns:
         self._plan, self._plan_received_s = plan, heard_s
 
     def update(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
-        """Updates the activity of jobs, by name.
+        """Update the activity of jobs, by name.
 
         Returns the jobs whose calls wait, including planned ones that may start.
         """
@@ -104,7 +104,7 @@ class JobTurns:
         return frozenset(name for name in known if name not in going and name not in late)
 
     def _competing_jobs(self, active: Mapping[str, LocalJob], now_s: float) -> list[_CompetingJob]:
-        """Returns the jobs that want bandwidth, here and on other nodes.
+        """Return the jobs that want bandwidth, here and on other nodes.
 
         They are ordered by the beginning of their phases.
         """
@@ -136,7 +136,7 @@ class JobTurns:
     def _granted(
         self, rivals: Sequence[_CompetingJob], coming: Sequence[JobState], capacity: float, now_s: float
     ) -> Grant:
-        """Runs the policy when a phase has begun or ended, and after GRANT_S. The simulator does the same.
+        """Run the policy when a phase has begun or ended, and after GRANT_S. The simulator does the same.
 
         Asking at every poll would make two nearly equal jobs alternate, and each switch has a cost.
         """
@@ -149,7 +149,7 @@ class JobTurns:
     def _running_jobs(
         self, rivals: Sequence[_CompetingJob], grant: Grant, capacity: float, now_s: float
     ) -> tuple[set[str], float]:
-        """Returns the jobs that run, and the remaining capacity.
+        """Return the jobs that run, and the remaining capacity.
 
         A job whose share is its maximum rate runs. The others take turns by service received over share (weighted fair
         queueing). One at a time is served at the full rate, so that it finishes earlier.
@@ -169,7 +169,7 @@ class JobTurns:
         return going, left
 
     def _next_of(self, rivals: Sequence[_CompetingJob], grant: Grant, partly: Sequence[int], now_s: float) -> int:
-        """Returns the index of the next job. A served job keeps its turn for a quantum.
+        """Return the index of the next job. A served job keeps its turn for a quantum.
 
         It is the job that would first finish its quantum at its share. So a short phase with a large share does not
         wait for a quantum of a long one. Turns are taken among jobs of this node. If other nodes' jobs compete, the

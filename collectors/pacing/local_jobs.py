@@ -75,19 +75,19 @@ class LocalJob:
     alone_from: int = 0
 
     def is_quiet(self, now_s: float) -> bool:
-        """Returns whether the job has been idle long enough for others to go."""
+        """Return whether the job has been idle long enough for others to go."""
         forecast = self.state.forecast
         is_done = forecast is not None and self.state.moved >= forecast.volume
         return self.idle_updates >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
 
     def _pause_s(self) -> float:
-        """Returns a pause longer than those between calls of one phase. It is known as far as phases were measured."""
+        """Return a pause longer than those between calls of one phase. It is known as far as phases were measured."""
         if len(self.pauses_s) < _MIN_PHASES:
             return QUIET_S
         return min(QUIET_S, max(DONE_QUIET_S, _LONGER * max(*self.pauses_s, self.longest_pause_s)))
 
     def is_in_call(self, in_call_s: float | None, fresh: int, since_s: float) -> bool:
-        """Records the latest call. Returns whether it is running, and not one left long ago by a signal handler."""
+        """Record the latest call. Returns whether it is running, and not one left long ago by a signal handler."""
         if fresh or in_call_s != self.call_s:
             self.call_s, self.going_s = in_call_s, 0.0
         elif not self.is_held:
@@ -113,7 +113,7 @@ class LocalJobs:
         return not any(job.in_phase for job in self.jobs.values())
 
     def update(self, now_s: float, activities: Mapping[str, Activity]) -> None:
-        """Updates the activity of all jobs, by name."""
+        """Update the activity of all jobs, by name."""
         since_s = 0.0 if self._updated_s is None else now_s - self._updated_s
         self._updated_s = now_s
         self.jobs = {name: job for name, job in self.jobs.items() if name in activities}

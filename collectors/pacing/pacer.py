@@ -66,11 +66,11 @@ class Pacer:
         self.problem = ""
 
     def start(self) -> None:
-        """Starts the polling thread."""
+        """Start the polling thread."""
         self._thread.start()
 
     def receive_plan(self, text: bytes) -> None:
-        """Sets the plan from the aggregator's JSON text; "" means no plan. Must be called for each answer."""
+        """Set the plan from the aggregator's JSON text; "" means no plan. Must be called for each answer."""
         plan = self._heard[0]
         if text != self._text:
             self._text = text
@@ -83,7 +83,7 @@ class Pacer:
         self._heard = plan, time.monotonic()
 
     def counters(self) -> Counter[str]:
-        """Returns the number of calls that waited, their total time, and failures."""
+        """Return the number of calls that waited, their total time, and failures."""
         waits, wait_ns = self._ended
         for process in list(self._processes.values()):
             more, more_ns = process.words.waited
@@ -93,7 +93,7 @@ class Pacer:
         )
 
     def close(self) -> None:
-        """Ends the thread; no process waits any more."""
+        """End the thread; no process waits any more."""
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -164,7 +164,7 @@ class Pacer:
 
 
 def _pace_words_of(regions: list[Region]) -> PaceWords | None:
-    """Returns the pacing words of a process. Returns None if the other thread has just closed its regions."""
+    """Return the pacing words of a process. Returns None if the other thread has just closed its regions."""
     try:
         first = next(region for region in regions if region.extent == 0)
         return first.pace_words()

@@ -36,7 +36,7 @@ class InputLosses:
         self._reported: Counter[str] = Counter()
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
-        """Returns the items of one poll, followed by the new losses for each job."""
+        """Return the items of one poll, followed by the new losses for each job."""
         whole = [self._sound(item) if isinstance(item, Chunk) else item for item in items]
         for item in whole:
             if isinstance(item, Opened) and len(self._jobs) < _MAX_JOBS:
@@ -49,7 +49,7 @@ class InputLosses:
         return whole
 
     def _sound(self, chunk: Chunk) -> Chunk:
-        """Removes calls with impossible values: on the wire, they would cost their whole batch."""
+        """Remove calls with impossible values: on the wire, they would cost their whole batch."""
         good = carried(chunk.batch)
         if good is None:
             return chunk
@@ -62,5 +62,5 @@ def _is_reported(name: str) -> bool:
 
 
 def _spelled(name: str) -> str:
-    """Returns the counter's name for a job. It counts bytes of the input, not bytes moved by calls."""
+    """Return the counter's name for a job. It counts bytes of the input, not bytes moved by calls."""
     return INPUT_BYTES + name.removeprefix(_BYTES) if name.startswith(_BYTES) else name

@@ -13,7 +13,7 @@ Ints = npt.NDArray[np.int64]
 def bytes_with_nested(
     depth: npt.NDArray[Any], kind: npt.NDArray[Any], size: Ints, unmeasured: npt.NDArray[np.bool_]
 ) -> Ints:
-    """Returns the bytes of calls, int64. An unmeasured call gets the bytes that nested calls moved in its direction.
+    """Return the bytes of calls, int64. An unmeasured call gets the bytes that nested calls moved in its direction.
 
     Only bytes at depth 0 count towards a job's volume. Without this, an ``H5Dwrite`` of unknown size would hide the
     bytes of the ``pwrite`` within it. Among nested calls, the outermost one with a byte count is used.

@@ -14,7 +14,7 @@ def nesting_depths(
     thread: npt.NDArray[Any],
     layer: npt.NDArray[Any],
 ) -> npt.NDArray[np.int64]:
-    """Returns the number of enclosing calls of other layers per call, int64.
+    """Return the number of enclosing calls of other layers per call, int64.
 
     It is for traces without nesting information.
 

@@ -66,7 +66,7 @@ class CallTable:
         self._processes: dict[_ProcessKey, _Process] = {}
 
     def read(self, log: Any) -> Iterator[list[SourceItem]]:
-        """Yields the calls of an opened ``pyarrow.parquet.ParquetFile``, at most one row group at a time."""
+        """Yield the calls of an opened ``pyarrow.parquet.ParquetFile``, at most one row group at a time."""
         names = [name for name in (*_NUMBERS, *_TEXTS) if name in log.schema_arrow.names]
         first = 1
         for rows in log.iter_batches(_PIECE_ROWS, columns=names):
@@ -147,7 +147,7 @@ class CallTable:
 
 
 def _take_types(process: _Process, rows: npt.NDArray[np.intp], texts: dict[str, Codes]) -> None:
-    """Defines files whose type does not follow from their path."""
+    """Define files whose type does not follow from their path."""
     (paths, names), (types, kinds) = texts["path"], texts["file_type"]
     for path, kind in np.unique(np.stack([paths[rows], types[rows]]), axis=1).T.tolist():
         if kinds[kind] in FileType.__members__:
@@ -184,7 +184,7 @@ def _bad(numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes], cou
 
 
 def _mapped(codes: Codes, rows: npt.NDArray[np.intp], number: Any) -> npt.NDArray[np.int64]:
-    """Returns a number for the text of each row. ``number`` is called once per distinct text."""
+    """Return a number for the text of each row. ``number`` is called once per distinct text."""
     places, texts = codes
     mine = places[rows]
     used = np.unique(mine)

@@ -45,7 +45,7 @@ class Rereading:
         self._has_news = False
 
     def resume_from(self, place: bytes) -> None:
-        """Sets the stored position; malformed positions are ignored."""
+        """Set the stored position; malformed positions are ignored."""
         with suppress(msgspec.MsgspecError):
             self._before = msgspec.msgpack.decode(place, type=_Place)
 
@@ -61,11 +61,11 @@ class Rereading:
         return generation
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
-        """Returns the items without the events that were stored before."""
+        """Return the items without the events that were stored before."""
         return [self._fresh(item) if isinstance(item, Chunk) else item for item in items]
 
     def read_position(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
-        """Returns the read position. Returns None if it has not changed or its events are not ready to be stored."""
+        """Return the read position. Returns None if it has not changed or its events are not ready to be stored."""
         if not self._has_news or self._identity is None:
             return None
         if not all([is_queued(stream, False) for stream in self._events]):  # noqa: C419  (each is to be asked)

@@ -53,7 +53,7 @@ _state_decoder = msgspec.json.Decoder(_State)
 def read_in_subprocess(
     module: str, function: str, path: Path, about: Input, expected: str
 ) -> Iterator[list[SourceItem]]:
-    """Yields the items that a reader yields.
+    """Yield the items that a reader yields.
 
     Args:
         module: full name of the reader's module.
@@ -92,7 +92,7 @@ def read_in_subprocess(
 
 
 def _pieces(pipe: IO[bytes]) -> Iterator[tuple[list[SourceItem], _State]]:
-    """Yields the items of each piece, and the state reported at its end.
+    """Yield the items of each piece, and the state reported at its end.
 
     Raises:
         TimeoutError: no output for too long.
@@ -164,7 +164,7 @@ def _reason(status: int, errors: IO[bytes]) -> str:
 
 
 def main() -> None:
-    """Runs the reader and writes its items."""
+    """Run the reader and write its items."""
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(os.dup(1), "wb")

@@ -16,7 +16,7 @@ from ..parser import Input
 
 @contextmanager
 def unpacked(path: Path, about: Input) -> Iterator[BinaryIO]:
-    """Opens a file, or a temporary file with its decompressed content. It is decompressed as far as possible.
+    """Open a file, or a temporary file with its decompressed content. It is decompressed as far as possible.
 
     Raises:
         OSError: the file cannot be read, or there is no space for its content.

@@ -17,7 +17,7 @@ from ._unpacked import unpacked
 
 
 def read_archive(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads an archive stream by stream; damage is reported, and the rest is read.
+    """Read an archive stream by stream; damage is reported, and the rest is read.
 
     Memory: the index of the file, one stream's files, and the call signatures and terminals of one section (at most 4
     million calls). A gzip file is decompressed to a temporary file.
@@ -56,7 +56,7 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
 
 
 def _missing(reason: str) -> str:
-    """Returns the meaning of a recording's counter for later readers, as a plural phrase."""
+    """Return the meaning of a recording's counter for later readers, as a plural phrase."""
     what, _, why = reason.partition(":")
     if what in ("events_left_out", "events_sampled_out"):
         return "calls that were not recorded, as was asked for"

@@ -87,12 +87,12 @@ _SUMMARY: Final = _Kind(
 
 
 def binary_refusal(head: bytes, name: str) -> Refusal | None:
-    """Returns why a binary file must be converted, by its first bytes. Returns None for other files."""
+    """Return why a binary file must be converted, by its first bytes. Returns None for other files."""
     return _first(_BINARY, head, name)
 
 
 def text_refusal(head: bytes, name: str) -> Refusal | None:
-    """Returns why an unrecognised text must be converted or recorded again; None for other files."""
+    """Return why an unrecognised text must be converted or recorded again; None for other files."""
     if refused := _first(_TEXT, head, name):
         return refused
     lines = b"\n".join(head.split(b"\n", _HEAD_LINES)[:_HEAD_LINES])

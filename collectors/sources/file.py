@@ -64,7 +64,7 @@ class FileSource:
         return self._finished
 
     def poll(self) -> list[SourceItem]:
-        """Reads at most ``chunk_bytes`` and returns the events that they complete."""
+        """Read at most ``chunk_bytes`` and return the events that they complete."""
         return [] if self._finished else self._rereading.after(self._losses.after(self._read()))
 
     def resume_from(self, places: Mapping[str, bytes]) -> None:
@@ -72,7 +72,7 @@ class FileSource:
         self._rereading.resume_from(places.get(self._place_name, b""))
 
     def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns the read position; a finished file that was read to its end needs none."""
+        """Return the read position; a finished file that was read to its end needs none."""
         if self._finished and not self._follows:
             return {self._place_name: None} if self._is_placed else {}
         place = self._rereading.read_position(is_queued)
@@ -80,18 +80,18 @@ class FileSource:
         return {} if place is None else {self._place_name: place}
 
     def positions_stored(self) -> None:
-        """Does nothing: the file stays available."""
+        """Do nothing: the file stays available."""
 
     @property
     def _place_name(self) -> str:
         return f"file:{readable(Path(self._tail.path).absolute())}"
 
     def stop(self) -> None:
-        """Stops following: later polls return the present content, including an incomplete last line."""
+        """Stop following: later polls return the present content, including an incomplete last line."""
         self._tail.stop()
 
     def close(self) -> None:
-        """Closes the file without reading the rest. Counts it if nothing could be read from it."""
+        """Close the file without reading the rest. Counts it if nothing could be read from it."""
         if not self._finished and self._is_unread():
             self.counters["inputs_unread"] += 1
         self._tail.close()
@@ -179,10 +179,10 @@ class Unreadable:
         self.problems, self.counters = about.problems, about.counters
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Counts the bytes as dropped."""
+        """Count the bytes as dropped."""
         self.counters["bytes_dropped:unknown_format"] += len(data)
         return []
 
     def finish(self) -> list[SourceItem]:
-        """Returns nothing, as nothing is pending."""
+        """Return nothing, as nothing is pending."""
         return []

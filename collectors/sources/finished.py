@@ -49,11 +49,11 @@ class WholeSource:
         return self._pieces is None
 
     def poll(self) -> list[SourceItem]:
-        """Returns the next piece."""
+        """Return the next piece."""
         return [] if self._pieces is None else self._losses.after(self._next(self._pieces))
 
     def close(self) -> None:
-        """Ends the reading; the rest is not read."""
+        """End the reading; the rest is not read."""
         pieces, self._pieces = self._pieces, None
         if pieces is not None and hasattr(pieces, "close"):
             pieces.close()

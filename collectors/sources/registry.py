@@ -59,7 +59,7 @@ class Format:
 
 
 def _late(module: str, name: str) -> Any:
-    """Returns a function that imports its module when called. Most commands read only one format."""
+    """Return a function that imports its module when called. Most commands read only one format."""
 
     def call(*arguments: Any) -> Any:
         return getattr(importlib.import_module(module, __package__), name)(*arguments)
@@ -123,7 +123,7 @@ FORMATS: Final[dict[str, Format]] = {
 
 
 def sniff(head: bytes, name: str) -> str:
-    """Returns a file's format from its first bytes, otherwise from its name.
+    """Return a file's format from its first bytes, otherwise from its name.
 
     Raises:
         InputError: neither determines it, or another program must convert the file first.
@@ -149,7 +149,7 @@ def open_file(
     format: str | None = None,  # noqa: A002
     follow: bool = False,
 ) -> FileSource | WholeSource:
-    """Returns a source that replays a file or a folder of files, or follows a file. Files may be gzip-compressed.
+    """Return a source that replays a file or a folder of files, or follows a file. Files may be gzip-compressed.
 
     Args:
         path: the file; with ``follow`` it need not exist yet.
@@ -184,7 +184,7 @@ def open_file(
 
 
 def read_all(source: Source) -> Iterator[SourceItem]:
-    """Polls a source that replays finished input to its end, and closes it."""
+    """Poll a source that replays finished input to its end, and close it."""
     try:
         while not source.finished:
             yield from source.poll()
@@ -193,7 +193,7 @@ def read_all(source: Source) -> Iterator[SourceItem]:
 
 
 def _format_of(path: Path, given: str | None) -> str:
-    """Returns the format name of a finished input."""
+    """Return the format name of a finished input."""
     expected = "a regular file that may be read"
     try:
         if path.is_dir():

@@ -40,7 +40,7 @@ class _Segment(NamedTuple):
 
 
 def obstacle_to_tracing(command: str, environment: Mapping[str, str]) -> PreloadObstacle | None:
-    """Returns the obstacle to preloading in a program. Returns None if there is none or it cannot be determined.
+    """Return the obstacle to preloading in a program. Returns None if there is none or it cannot be determined.
 
     A script is traced if its interpreter is.
 
@@ -67,7 +67,7 @@ def obstacle_to_tracing(command: str, environment: Mapping[str, str]) -> Preload
 
 
 def _interpreter_words(head: bytes) -> list[str]:
-    """Returns the program in a script's first line, without a preceding ``env``."""
+    """Return the program in a script's first line, without a preceding ``env``."""
     line = os.fsdecode(head[2:].split(b"\n", 1)[0]).strip()
     interpreter, _, rest = line.partition(" ")
     if Path(interpreter).name != "env":

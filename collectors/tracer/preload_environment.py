@@ -30,7 +30,7 @@ _CORE_SYMBOL_PREFIX: Final = b"\0iotide_provided"
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Returns the path of the core library. It is that of the environment's ``IOTIDE_TRACER``, or the one built here.
+    """Return the path of the core library. It is that of the environment's ``IOTIDE_TRACER``, or the one built here.
 
     Raises:
         UnavailableError: the file does not exist, or was built from other sources than those beside it.
@@ -45,7 +45,7 @@ def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def layer_library(layer: str) -> Path | None:
-    """Returns the library of one of ``LIBRARY_LAYERS``. Returns None if it is not built, or from other sources."""
+    """Return the library of one of ``LIBRARY_LAYERS``. Returns None if it is not built, or from other sources."""
     return None if problem_of(layer) else library_of(layer)
 
 
@@ -59,7 +59,7 @@ def rebuild_stale_libraries(tracer: TracerSettings, say: Callable[[str], None], 
 def traced_environment(
     base: Mapping[str, str], socket: Path, job: str, tracer: TracerSettings | None = None
 ) -> dict[str, str]:
-    """Returns an environment in which programs and their children are traced.
+    """Return an environment in which programs and their children are traced.
 
     Args:
         base: the environment to extend; an existing LD_PRELOAD is kept after the tracer's libraries, and tracer
@@ -101,7 +101,7 @@ def traced_environment(
 
 
 def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterable[Path]:
-    """Yields the core, which must come first, then the layers, then the user's libraries."""
+    """Yield the core, which must come first, then the layers, then the user's libraries."""
     yield tracer_path(environment)
     layers = _layers(environment, tracer)
     if layers == list(LIBRARY_LAYERS) and not problem_of(ALL_LAYERS):
@@ -131,13 +131,13 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
 
 
 def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]:
-    """Returns the requested layers that have libraries."""
+    """Return the requested layers that have libraries."""
     asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
     return [layer for layer in LIBRARY_LAYERS if not asked or layer in asked.split(",")]
 
 
 def _prefixes(paths: Iterable[Path]) -> str:
-    """Returns paths in the forms that the program's calls may use.
+    """Return paths in the forms that the program's calls may use.
 
     They are as given, and with symbolic links resolved.
     """

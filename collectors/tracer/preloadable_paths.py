@@ -21,7 +21,7 @@ _WRITABLE_BY_OTHERS: Final = 0o022
 
 
 def preloadable_path(library: Path) -> str:
-    """Returns a path that LD_PRELOAD can contain. It is the library's own, or a link to it in a folder of the user.
+    """Return a path that LD_PRELOAD can contain. It is the library's own, or a link to it in a folder of the user.
 
     The link remains, because programs may start others long after the caller has ended.
 
@@ -43,7 +43,7 @@ def preloadable_path(library: Path) -> str:
 
 
 def _folders() -> Iterator[Path]:
-    """Yields persistent folders that only the user can change and that LD_PRELOAD can contain."""
+    """Yield persistent folders that only the user can change and that LD_PRELOAD can contain."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (no home is no error)
     temporary = f"iotide-libraries-{os.geteuid()}"
     for folder in (Path(cache, "iotide", "libraries"), Path(tempfile.gettempdir(), temporary), Path("/tmp", temporary)):  # noqa: S108  (owner and mode are looked at)
@@ -57,7 +57,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _link(link: Path, path: Path) -> None:
-    """Creates a link, unless it exists; other processes may do so at the same time."""
+    """Create a link, unless it exists; other processes may do so at the same time."""
     link.parent.mkdir(mode=0o755, exist_ok=True)
     with contextlib.suppress(OSError):
         if os.readlink(link) == str(path):  # noqa: PTH115  (the text, not what it leads to)

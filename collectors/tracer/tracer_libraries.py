@@ -14,7 +14,7 @@ _BUILD: Final = "build it with a C compiler: python -m iotide.collectors.wrapper
 
 
 def remedy() -> str:
-    """Returns how to repair a missing or stale library."""
+    """Return how to repair a missing or stale library."""
     return _BUILD if digest_of(CORE_NAME) else _INSTALL
 
 
@@ -38,7 +38,7 @@ def rebuild_stale(names: Iterable[str], say: Callable[[str], None]) -> None:
 
 
 def _rebuilt(name: str) -> str:
-    """Returns why it could not be built, or ""."""
+    """Return why it could not be built, or ""."""
     from ..wrappers.build import BuildError, rebuild
     from ..wrappers.model import SignatureError
 

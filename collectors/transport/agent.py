@@ -127,7 +127,7 @@ class Agent:
             self.add(source)
 
     def add(self, source: Source) -> None:
-        """Adds a source."""
+        """Add a source."""
         self._sources.append(source)
         self._open[id(source)] = set()
         self._left.add(source)
@@ -149,7 +149,7 @@ class Agent:
         return self._shipper.unacknowledged
 
     def counters(self) -> Counter[str]:
-        """Returns the counters of all sources, including closed ones, and of the shipper."""
+        """Return the counters of all sources, including closed ones, and of the shipper."""
         return self._source_counters() + self._shipper.counters
 
     async def run(self, *, until_finished: bool = False) -> None:
@@ -160,7 +160,7 @@ class Agent:
             await self._wait_for_pump(busy=busy)
 
     async def _wait_for_pump(self, *, busy: bool) -> None:
-        """Waits for the next pump, longer after longer silence. Sources that can notify interrupt the wait."""
+        """Wait for the next pump, longer after longer silence. Sources that can notify interrupt the wait."""
         settings = self._settings
         if busy or self._quiet < _QUIET_PUMPS:
             await asyncio.sleep(0 if busy else settings.poll_interval_s)
@@ -181,7 +181,7 @@ class Agent:
                 loop.remove_reader(source.fileno())
 
     async def drain(self, deadline_s: float) -> bool:
-        """Reads all sources to their present end, closes them, and waits until everything is acknowledged.
+        """Read all sources to their present end, close them, and waits until everything is acknowledged.
 
         A source without an end is read for three times ``deadline_s``.
 
@@ -223,7 +223,7 @@ class Agent:
         return True
 
     def pump(self) -> bool:
-        """Does one round: receives, polls, sends. Returns whether a source had new data."""
+        """Do one round: receives, polls, sends. Returns whether a source had new data."""
         now = time.monotonic()
         self._receive(now)
         self._try_next_endpoint(now)
@@ -242,7 +242,7 @@ class Agent:
         return busy
 
     def close(self) -> None:
-        """Closes sources and the socket; unacknowledged data is lost."""
+        """Close sources and the socket; unacknowledged data is lost."""
         if self._pacer is not None:
             self._pacer.close()
         for source in list(self._sources):
@@ -262,7 +262,7 @@ class Agent:
         self._socket.connect(self._route.endpoint)
 
     def _try_next_endpoint(self, now_s: float) -> None:
-        """Connects to the next aggregator if the current one does not answer."""
+        """Connect to the next aggregator if the current one does not answer."""
         if self._connection is None:
             return
         with contextlib.suppress(zmq.Again):
@@ -280,7 +280,7 @@ class Agent:
             self._connect()
 
     def _log_reachability(self, now_s: float) -> None:
-        """Logs when the aggregator becomes unreachable and when it is back."""
+        """Log when the aggregator becomes unreachable and when it is back."""
         heard_s = self._shipper.last_heard_s
         is_away = now_s - (self._begun_s if heard_s is None else heard_s) >= self._settings.away_after_s
         if is_away == self._is_away:
@@ -314,7 +314,7 @@ class Agent:
             self._connect()
 
     def _send(self) -> bool:
-        """Sends pending messages; returns whether all were sent. No further messages are made before that."""
+        """Send pending messages; returns whether all were sent. No further messages are made before that."""
         with contextlib.suppress(zmq.Again):
             while self._pending:
                 self._socket.send_multipart(self._pending[0], flags=zmq.NOBLOCK, copy=False)
@@ -352,7 +352,7 @@ class Agent:
         self._shipper.take(items, time.monotonic())
 
     def _retire(self, source: Source) -> None:
-        """Closes a source and its open streams."""
+        """Close a source and its open streams."""
         try:
             source.close()
         except Exception as error:

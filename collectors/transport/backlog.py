@@ -66,7 +66,7 @@ class Backlog:
     def push(
         self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int, job: str = ""
     ) -> list[Waiting]:
-        """Appends a batch. Returns the batches dropped so that the queue and ``used`` further bytes fit."""
+        """Append a batch. Returns the batches dropped so that the queue and ``used`` further bytes fit."""
         waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved, job=job)
         gone = [] if self._kept is None else self._keep(waiting, self._kept)
         while not waiting.is_only_kept and self.bytes + waiting.size + used > self._capacity:
@@ -87,12 +87,12 @@ class Backlog:
         return gone
 
     def restore(self, waiting: Waiting) -> None:
-        """Appends a batch that another collector left; its events are read when it is sent."""
+        """Append a batch that another collector left; its events are read when it is sent."""
         self._queue.append(waiting)
         self.events += waiting.events
 
     def committed(self, used: int, *, is_kept: bool) -> list[Waiting]:
-        """Processes the result of a commit of the stored file; returns the batches dropped."""
+        """Process the result of a commit of the stored file; returns the batches dropped."""
         fresh, self._uncommitted = self._uncommitted, []
         if is_kept:
             for waiting in fresh:
@@ -109,7 +109,7 @@ class Backlog:
         return gone
 
     def pop(self) -> tuple[Waiting, EventBatch | None]:
-        """Removes the next batch to send and returns it with its events. None if its file cannot be read."""
+        """Remove the next batch to send and return it with its events. None if its file cannot be read."""
         due = self._queue.take()
         self.events -= due.events
         batch = due.batch
@@ -121,12 +121,12 @@ class Backlog:
         return due, batch
 
     def close(self) -> None:
-        """Removes the files, except what is stored for the next collector."""
+        """Remove the files, except what is stored for the next collector."""
         if self._spool is not None:
             self._spool.close()
 
     def _keep(self, waiting: Waiting, kept: KeptSpool) -> list[Waiting]:
-        """Writes a batch to the stored file; returns the batches dropped so that it fits."""
+        """Write a batch to the stored file; returns the batches dropped so that it fits."""
         gone = []
         batch = waiting.batch or empty_batch()
         while not (row := kept.put(waiting.stream, batch, waiting.definitions)):
@@ -154,5 +154,5 @@ class Backlog:
 
 
 def size_of(batch: EventBatch) -> int:
-    """Returns the bytes of a batch; constant columns have none."""
+    """Return the bytes of a batch; constant columns have none."""
     return _HEADER_BYTES + sum(column.nbytes for column in batch.columns().values() if not is_constant(column))

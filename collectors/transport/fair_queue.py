@@ -41,13 +41,13 @@ class FairQueue(Generic[_Item]):
         return iter(self._all.values())
 
     def append(self, item: _Item) -> None:
-        """Appends an item to its job's queue."""
+        """Append an item to its job's queue."""
         number = next(self._numbers)
         self._all[number] = item
         self._of.setdefault(item.job, deque()).append(number)
 
     def take(self) -> _Item:
-        """Removes and returns the next item; raises KeyError if there is none."""
+        """Remove and return the next item; raises KeyError if there is none."""
         if self._is_oldest_next or len(self._of) == 1:
             self._is_oldest_next = False
             return self.take_oldest()
@@ -60,7 +60,7 @@ class FairQueue(Generic[_Item]):
         return item
 
     def take_oldest(self) -> _Item:
-        """Removes and returns the oldest item; raises KeyError if there is none."""
+        """Remove and return the oldest item; raises KeyError if there is none."""
         _, item = self._all.popitem(last=False)
         numbers = self._of[item.job]
         numbers.popleft()

@@ -49,7 +49,7 @@ class HandedOver:
         self.file.note(_COLLECTOR, self.collector.encode())
 
     def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
-        """Returns the previous collector's streams, by wire id, and its unsent batches, in order."""
+        """Return the previous collector's streams, by wire id, and its unsent batches, in order."""
         windows: dict[str, SendWindow] = {}
         ends: dict[str, int] = {}
         for each in self.file.streams():
@@ -81,37 +81,37 @@ class HandedOver:
         return windows, waiting
 
     def opened_stream(self, wire_id: str, source: str) -> None:
-        """Records that a stream was opened."""
+        """Record that a stream was opened."""
         self.opened += 1
         self._sources[wire_id] = self.opened, source
         self.touch(wire_id)
 
     def touch(self, wire_id: str) -> None:
-        """Records that a stream's state has changed."""
+        """Record that a stream's state has changed."""
         self._touched[wire_id] = None
 
     def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
-        """Records the messages of a batch that is being sent. The last one carries its events."""
+        """Record the messages of a batch that is being sent. The last one carries its events."""
         messages[-1].row = row
         self.file.numbered(row, messages[0].seq)
         self.touch(wire_id)
 
     def define(self, wire_id: str, definitions: Definitions) -> None:
-        """Stores definitions that are sent with a later batch."""
+        """Store definitions that are sent with a later batch."""
         self.file.define(wire_id, definitions)
 
     def over(self, sent: Sent | Waiting) -> None:
-        """Records that a batch is not needed any more."""
+        """Record that a batch is not needed any more."""
         self.file.over(sent.row, What.DONE, sent.definitions)
 
     def forget(self, wire_id: str) -> None:
-        """Removes a stream about which nothing remains to be sent."""
+        """Remove a stream about which nothing remains to be sent."""
         self._touched.pop(wire_id, None)
         self._sources.pop(wire_id, None)
         self.file.forget(wire_id)
 
     def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
-        """Writes all changes since the last call in one transaction. Returns whether the disk accepted it."""
+        """Write all changes since the last call in one transaction. Returns whether the disk accepted it."""
         for wire_id in self._touched:
             if (window := windows.get(wire_id)) is not None and not window.refused:
                 at, source = self._sources[wire_id]
@@ -125,7 +125,7 @@ class HandedOver:
         return self.file.commit()
 
     def note_counters(self, counters: Mapping[str, int]) -> None:
-        """Stores the collector's counters."""
+        """Store the collector's counters."""
         self.file.note(_COUNTERS, packed_counts(counters))
 
     def close(self) -> None:
@@ -160,36 +160,36 @@ class NothingKept:
         self.left: dict[str, str] = {}
 
     def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
-        """Returns no streams."""
+        """Return no streams."""
         return {}, []
 
     def opened_stream(self, wire_id: str, source: str) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def touch(self, wire_id: str) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def define(self, wire_id: str, definitions: Definitions) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def over(self, sent: Sent | Waiting) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def forget(self, wire_id: str) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
-        """Stores nothing."""
+        """Store nothing."""
         return True
 
     def note_counters(self, counters: Mapping[str, int]) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
     def close(self) -> None:
-        """Stores nothing."""
+        """Store nothing."""
 
 
 def _waiting(batch: KeptBatch, job: str, now_s: float) -> Waiting:

@@ -139,16 +139,16 @@ class KeptSpool:
     # ---- data of the previous collector ----
 
     def fact(self, name: str) -> bytes:
-        """Returns a stored fact; empty if there is none."""
+        """Return a stored fact; empty if there is none."""
         found = self._one("SELECT value FROM facts WHERE name = ?", name)
         return found if isinstance(found, bytes) else b""
 
     def places(self) -> dict[str, bytes]:
-        """Returns the read positions of sources, by the sources' own names."""
+        """Return the read positions of sources, by the sources' own names."""
         return dict(self._database.execute("SELECT name, value FROM places"))
 
     def streams(self) -> list[KeptStream]:
-        """Returns the streams that were not ended and acknowledged, in order."""
+        """Return the streams that were not ended and acknowledged, in order."""
         rows = self._database.execute(
             "SELECT name, at, source, info, next_seq, made, ended, losses FROM streams ORDER BY at"
         )
@@ -158,7 +158,7 @@ class KeptSpool:
         ]
 
     def batches(self) -> Iterator[KeptBatch]:
-        """Yields all batches, in order."""
+        """Yield all batches, in order."""
         rows = self._database.execute(
             "SELECT row, stream, what, seq, events, moved, size, definitions FROM batches ORDER BY row"
         ).fetchall()
@@ -169,7 +169,7 @@ class KeptSpool:
     # ---- data of this collector ----
 
     def put(self, stream: str, batch: EventBatch, definitions: Definitions) -> int:
-        """Adds a batch. Returns its row, or 0 if the disk rejects writes or there is no room."""
+        """Add a batch. Returns its row, or 0 if the disk rejects writes or there is no room."""
         pieces = packed(batch)
         size = size_of_pieces(pieces)
         if self.is_failing or self.bytes + size > self.most_bytes:
@@ -177,11 +177,11 @@ class KeptSpool:
         return self._put(stream, What.WAITS, len(batch), batch.moved, pieces, definitions)
 
     def define(self, stream: str, definitions: Definitions) -> None:
-        """Adds definitions that are sent with a later batch."""
+        """Add definitions that are sent with a later batch."""
         self._put(stream, What.DROPPED, 0, 0, (), definitions)
 
     def read(self, row: int) -> EventBatch | None:
-        """Returns the events of a committed batch; None if they cannot be read."""
+        """Return the events of a committed batch; None if they cannot be read."""
         batch = None
         with suppress(sqlite3.Error):
             columns = self._one("SELECT columns FROM batches WHERE row = ?", row)
@@ -190,12 +190,12 @@ class KeptSpool:
         return batch
 
     def numbered(self, row: int, seq: int) -> None:
-        """Records the number of the first message that carries a batch."""
+        """Record the number of the first message that carries a batch."""
         if row in self._sizes:
             self._numbers[row] = seq
 
     def over(self, row: int, what: What, definitions: Definitions) -> None:
-        """Records that a batch is not needed any more. Its definitions are, until its stream is removed."""
+        """Record that a batch is not needed any more. Its definitions are, until its stream is removed."""
         if row not in self._sizes:
             return
         self.bytes -= self._sizes[row]
@@ -211,20 +211,20 @@ class KeptSpool:
             del self._sizes[row]
 
     def note(self, name: str, value: bytes) -> None:
-        """Stores a fact."""
+        """Store a fact."""
         self._facts[name] = value
 
     def place(self, name: str, value: bytes | None) -> None:
-        """Records the read position of a source; None: the source is not read any more."""
+        """Record the read position of a source; None: the source is not read any more."""
         self._places[name] = value
 
     def stream(self, kept: KeptStream) -> None:
-        """Records the state of a stream."""
+        """Record the state of a stream."""
         info, losses = packed_info(kept.info), packed_counts(kept.losses)
         self._streams[kept.name] = (*kept[:3], info, *kept[4:6], int(kept.ended), losses)
 
     def forget(self, stream: str) -> None:
-        """Removes a stream, because it was acknowledged completely or refused."""
+        """Remove a stream, because it was acknowledged completely or refused."""
         self._streams[stream] = None
         for row in [row for row, fresh in self._fresh.items() if fresh[1] == stream]:
             del self._fresh[row]
@@ -236,7 +236,7 @@ class KeptSpool:
         return self._clock() < self._retry_at_s
 
     def commit(self) -> bool:
-        """Writes all changes. False if the disk rejects them: batches since the last commit are then not stored."""
+        """Write all changes. False if the disk rejects them: batches since the last commit are then not stored."""
         if not (self._facts or self._places or self._streams or self._fresh or self._numbers or self._over):
             return not self.is_failing
         try:
@@ -344,12 +344,12 @@ class VersionError(Exception):
 
 
 def packed_counts(counts: Mapping[str, int]) -> bytes:
-    """Returns counts as bytes."""
+    """Return counts as bytes."""
     return msgspec.msgpack.encode({name: int(count) for name, count in counts.items()})
 
 
 def counts_of(data: bytes) -> Counter[str]:
-    """Returns the counts; empty for no bytes."""
+    """Return the counts; empty for no bytes."""
     return Counter(msgspec.msgpack.decode(data, type=dict[str, int]) if data else {})
 
 

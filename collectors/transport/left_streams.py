@@ -33,20 +33,20 @@ class SourceResumption:
         self._until_s = time.monotonic() + _FOLLOWED_WITHIN_S
 
     def add(self, source: Source) -> None:
-        """Adds a source; it continues at the previous collector's position."""
+        """Add a source; it continues at the previous collector's position."""
         if self._is_on and isinstance(source, ResumableSource):
             source.resume_from(self._places)
             self._lasting.append(source)
 
     def opened(self, opened: Opened) -> None:
-        """Ends the previous stream that a new one continues."""
+        """End the previous stream that a new one continues."""
         if self._left:
             follows = _process_of(opened.info.follows)
             ended = [name for name in self._left if name == opened.stream or (follows and _process_of(name) == follows)]
             self._shipper.end_previous_streams(ended, Counter())
 
     def keep(self, now_s: float) -> None:
-        """Stores all events together with the read positions of sources."""
+        """Store all events together with the read positions of sources."""
         if not self._is_on:
             return
         if self._left and now_s >= self._until_s:
@@ -61,16 +61,16 @@ class SourceResumption:
             source.positions_stored()
 
     def end(self) -> None:
-        """Ends the streams that no new stream continues."""
+        """End the streams that no new stream continues."""
         self._shipper.end_previous_streams(list(self._left), Counter({CUT_OFF: 1}))
 
     def remove(self, source: Source) -> None:
-        """Records that a source was closed."""
+        """Record that a source was closed."""
         if self._is_on and isinstance(source, ResumableSource):
             self._lasting.remove(source)
             self._last |= source.read_positions(lambda stream, urgent: True)
 
 
 def _process_of(name: str) -> str:
-    """Returns the part of the name that the streams of one process image share."""
+    """Return the part of the name that the streams of one process image share."""
     return name.rpartition(":")[2].partition("+")[0]

@@ -45,7 +45,7 @@ class Merging:
         return sum(merging.events for merging in self._open.values())
 
     def add(self, stream: str, chunk: Chunk, now_s: float) -> int:
-        """Adds a chunk; returns the number of waiting events of its stream."""
+        """Add a chunk; returns the number of waiting events of its stream."""
         merging = self._open.setdefault(stream, _Open(now_s))
         extend(merging.definitions, chunk.definitions)
         if len(chunk.batch):
@@ -56,11 +56,11 @@ class Merging:
         return merging.events
 
     def waiting_since(self, limit_s: float) -> list[str]:
-        """Returns the streams whose first chunk arrived at or before ``limit_s``."""
+        """Return the streams whose first chunk arrived at or before ``limit_s``."""
         return [stream for stream, merging in self._open.items() if merging.since_s <= limit_s]
 
     def take(self, stream: str) -> tuple[EventBatch, Definitions] | None:
-        """Removes the chunks of a stream and returns them as one batch. None if there are none."""
+        """Remove the chunks of a stream and return them as one batch. None if there are none."""
         if (merging := self._open.pop(stream, None)) is None:
             return None
         self.bytes -= merging.size

@@ -19,14 +19,14 @@ _info: Final = msgspec.msgpack.Decoder(StreamInfo)
 
 
 def packed(batch: EventBatch) -> list[Frame]:
-    """Returns the events of a batch as pieces to be written one after the other. Columns are not copied."""
+    """Return the events of a batch as pieces to be written one after the other. Columns are not copied."""
     frames = encode_batch("", 1, batch, Definitions())
     lengths = [len(frame) for frame in frames]
     return [struct.pack(f"<I{len(lengths)}I", len(lengths), *lengths), *frames]
 
 
 def unpacked(data: bytes) -> EventBatch | None:
-    """Returns the events; None if the bytes are malformed."""
+    """Return the events; None if the bytes are malformed."""
     try:
         (count,) = struct.unpack_from("<I", data)
         if count > _MAX_FRAMES:
@@ -42,7 +42,7 @@ def unpacked(data: bytes) -> EventBatch | None:
 
 
 def packed_definitions(definitions: Definitions) -> bytes:
-    """Returns definitions as bytes; no bytes if there are none."""
+    """Return definitions as bytes; no bytes if there are none."""
     if not definitions:
         return b""
     try:
@@ -52,7 +52,7 @@ def packed_definitions(definitions: Definitions) -> bytes:
 
 
 def unpacked_definitions(data: bytes) -> Definitions:
-    """Returns the definitions.
+    """Return the definitions.
 
     Raises:
         msgspec.MsgspecError: the bytes are malformed.
@@ -61,12 +61,12 @@ def unpacked_definitions(data: bytes) -> Definitions:
 
 
 def packed_info(info: StreamInfo) -> bytes:
-    """Returns a StreamInfo as bytes."""
+    """Return a StreamInfo as bytes."""
     return _encoder.encode(info)
 
 
 def unpacked_info(data: bytes) -> StreamInfo:
-    """Returns a StreamInfo.
+    """Return a StreamInfo.
 
     Raises:
         msgspec.MsgspecError: the bytes are malformed.
@@ -75,5 +75,5 @@ def unpacked_info(data: bytes) -> StreamInfo:
 
 
 def size_of_pieces(pieces: Sequence[Frame]) -> int:
-    """Returns the total size of pieces, bytes."""
+    """Return the total size of pieces, bytes."""
     return sum(len(piece) for piece in pieces)

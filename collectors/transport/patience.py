@@ -27,24 +27,24 @@ class ResendTimeout:
         self._latest_acknowledged_s = -math.inf
 
     def begin(self, now_s: float) -> None:
-        """Starts the timeout when the first message is in flight."""
+        """Start the timeout when the first message is in flight."""
         self._progress_s = now_s
 
     def acknowledged(self, sent_s: float, now_s: float) -> None:
-        """Records the ack of a message that was sent at ``sent_s``."""
+        """Record the ack of a message that was sent at ``sent_s``."""
         self._latest_acknowledged_s = max(self._latest_acknowledged_s, sent_s)
         self._progress_s = now_s
         self._stalls = 0
 
     def update(self, now_s: float, *, is_under_way: bool) -> None:
-        """Updates whether nothing at all is acknowledged; must be called before ``is_over``."""
+        """Update whether nothing at all is acknowledged; must be called before ``is_over``."""
         self._is_stalled = now_s - self._progress_s >= self._resend_after_s * 2**self._stalls
         if self._is_stalled and is_under_way:
             self._progress_s = now_s
             self._stalls = min(self._stalls + 1, _MAX_STALLS)
 
     def is_over(self, sent_s: float, now_s: float) -> bool:
-        """Returns whether a message that was sent at ``sent_s`` must be sent again."""
+        """Return whether a message that was sent at ``sent_s`` must be sent again."""
         if now_s - sent_s < self._resend_after_s:
             return False
         return self._is_stalled or sent_s < self._latest_acknowledged_s

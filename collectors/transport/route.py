@@ -46,17 +46,17 @@ class Route:
         return len(self._endpoints) > 1
 
     def connection(self, *, is_made: bool, now_s: float) -> None:
-        """Records that the connection was made or lost."""
+        """Record that the connection was made or lost."""
         if is_made != self._is_connected:
             self._is_connected, self._since_s = is_made, now_s
             self._contact_s = now_s
 
     def refused(self) -> None:
-        """Records that nothing listens at the endpoint now."""
+        """Record that nothing listens at the endpoint now."""
         self._is_refused = True
 
     def moves_on(self, heard_s: float | None, now_s: float) -> bool:
-        """Returns whether to connect to another endpoint now; ``endpoint`` then is that one.
+        """Return whether to connect to another endpoint now; ``endpoint`` then is that one.
 
         Args:
             heard_s: time of the aggregator's last message; None: never.

@@ -72,7 +72,7 @@ class Shipper:
         self._restore()
 
     def close(self) -> None:
-        """Closes the spool files; stored data remains for the next collector."""
+        """Close the spool files; stored data remains for the next collector."""
         self._backlog.close()
         self.keep({})
         self._kept.close()
@@ -80,7 +80,7 @@ class Shipper:
     # ---- stored for the next collector ----
 
     def keep(self, places: Mapping[str, bytes | None]) -> None:
-        """Stores all changes and the sources' read positions, if anything is stored.
+        """Store all changes and the sources' read positions, if anything is stored.
 
         Must be called before the messages of ``outgoing`` are sent.
         """
@@ -88,7 +88,7 @@ class Shipper:
         self._drop(self._backlog.committed(self._under_way_bytes, is_kept=is_kept))
 
     def has_queued(self, stream: str, now_s: float, *, urgent: bool) -> bool:
-        """Returns whether all events of a stream are in batches; an urgent request puts them into one."""
+        """Return whether all events of a stream are in batches; an urgent request puts them into one."""
         wire_id = self._wire_id.get(stream, "")
         if wire_id not in self._merging:
             return True
@@ -97,7 +97,7 @@ class Shipper:
         return urgent
 
     def end_previous_streams(self, names: Iterable[str], losses: Counter[str]) -> None:
-        """Ends streams that the previous collector had open, by their names at their sources."""
+        """End streams that the previous collector had open, by their names at their sources."""
         for name in names:
             if (window := self._windows.get(self._kept.left.pop(name, ""))) is not None:
                 window.losses.update(losses)
@@ -117,7 +117,7 @@ class Shipper:
     # ---- input from sources ----
 
     def take(self, items: Iterable[SourceItem], now_s: float) -> None:
-        """Accepts items of sources; events that belong to no open stream are dropped and counted."""
+        """Accept items of sources; events that belong to no open stream are dropped and counted."""
         for item in items:
             if isinstance(item, Opened):
                 self._close(item.stream, now_s)
@@ -148,12 +148,12 @@ class Shipper:
         return told.of_batch(self._settings.batch, self._settings.ends_job)
 
     def tick(self, now_s: float) -> None:
-        """Ends the merging of chunks that have waited long enough; called also while nothing can be sent."""
+        """End the merging of chunks that have waited long enough; called also while nothing can be sent."""
         for wire_id in self._merging.waiting_since(now_s - self._settings.linger_s):
             self._queue_open(wire_id, now_s)
 
     def flush(self, now_s: float) -> None:
-        """Sends merged chunks without waiting for more."""
+        """Send merged chunks without waiting for more."""
         for wire_id in self._merging.waiting_since(math.inf):
             self._queue_open(wire_id, now_s)
         self.beats.make_due(now_s)
@@ -195,7 +195,7 @@ class Shipper:
     # ---- the wire ----
 
     def receive(self, frames: Sequence[Frame], now_s: float) -> None:
-        """Processes a message of the aggregator; one that violates the protocol is counted."""
+        """Process a message of the aggregator; one that violates the protocol is counted."""
         try:
             message, _ = decode(frames)
         except ProtocolError:
@@ -210,7 +210,7 @@ class Shipper:
             self.beats.answered(message, now_s)
 
     def outgoing(self, now_s: float, source_counters: Callable[[], Counter[str]] = Counter) -> list[list[Frame]]:
-        """Returns the messages to be sent now, in order.
+        """Return the messages to be sent now, in order.
 
         Args:
             now_s: time of any steady clock.
@@ -248,7 +248,7 @@ class Shipper:
             self._queue_open(wire_id, now_s)
 
     def _change(self, wire_id: str, info: StreamInfo, now_s: float) -> None:
-        """Sends a new StreamInfo in a batch of its own, because no more events may follow."""
+        """Send a new StreamInfo in a batch of its own, because no more events may follow."""
         self._queue_open(wire_id, now_s)
         window = self._windows[wire_id]
         window.change(replace(info, clock_off_ns=window.info.clock_off_ns))
@@ -302,7 +302,7 @@ class Shipper:
             self.counters["job_losses_untold"] += 1
 
     def _report_losses(self, now_s: float) -> None:
-        """Reports losses in a batch without events if a stream has nothing else to send."""
+        """Report losses in a batch without events if a stream has nothing else to send."""
         for window in self._windows.values():
             idle = window.introduced and not (window.ended or window.refused or window.waiting)
             if idle and window.has_unreported_losses and window.wire_id not in self._merging:

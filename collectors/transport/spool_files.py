@@ -60,7 +60,7 @@ class SpoolFiles:
         self._files: set[int] = set()
 
     def append(self, batch: EventBatch) -> Place | None:
-        """Appends a batch; None if there is no room or the disk rejects the write."""
+        """Append a batch; None if there is no room or the disk rejects the write."""
         pieces = packed(batch)
         size = size_of_pieces(pieces)
         if self.bytes + size > self._most_bytes:
@@ -80,7 +80,7 @@ class SpoolFiles:
         return place
 
     def read(self, place: Place) -> EventBatch | None:
-        """Returns a batch; None if it cannot be read or is corrupt."""
+        """Return a batch; None if it cannot be read or is corrupt."""
         data = b""
         with contextlib.suppress(OSError):
             data = os.pread(place.file.descriptor, place.size, place.at)
@@ -102,7 +102,7 @@ class SpoolFiles:
             self._close(file.descriptor)
 
     def close(self) -> None:
-        """Removes all files."""
+        """Remove all files."""
         for descriptor in list(self._files):
             self._close(descriptor)
         self._last = None

@@ -84,7 +84,7 @@ class SendWindow:
     def restored(
         cls, wire_id: str, info: StreamInfo, next_seq: int, made: int, losses: Counter[str], *, ended: bool
     ) -> SendWindow:
-        """Returns the window of a previous collector's stream; messages in flight must be numbered again."""
+        """Return the window of a previous collector's stream; messages in flight must be numbered again."""
         window = cls(wire_id, info)
         window.next_seq, window.made, window.losses, window.ended = next_seq, made, losses, ended
         return window
@@ -115,13 +115,13 @@ class SendWindow:
         return self.losses != self._losses_told
 
     def add_losses(self, losses: Counter[str], *, in_all: bool = False) -> None:
-        """Adds losses of the source; ``in_all``: they are cumulative."""
+        """Add losses of the source; ``in_all``: they are cumulative."""
         grown = losses - self._losses_of_source if in_all else losses
         self._losses_of_source.update(grown)
         self.losses.update(grown)
 
     def change(self, info: StreamInfo) -> None:
-        """Sets a new StreamInfo."""
+        """Set a new StreamInfo."""
         self._info = self.news = readable_info(info)
 
     def number(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> list[Sent]:
@@ -133,7 +133,7 @@ class SendWindow:
         return [*sent, self._put(batch, last, size, now_s)]
 
     def hello(self, collector: str, now_s: float) -> list[list[Frame]]:
-        """Creates HELLO, and puts definitions that do not fit into it in flight again.
+        """Create HELLO, and puts definitions that do not fit into it in flight again.
 
         These messages get the numbers just before the oldest batch in flight. There are enough numbers, because each
         number was a message, and no message carried more than fits.
@@ -164,11 +164,11 @@ class SendWindow:
             return [encode(message)]
 
     def bye(self) -> list[Frame]:
-        """Creates BYE."""
+        """Create BYE."""
         return encode(Bye(stream=self.wire_id, last_seq=self.next_seq - 1, losses=bounded(self.losses), made=self.made))
 
     def acknowledge(self, seq: int) -> list[Sent]:
-        """Removes and returns the messages up to and including ``seq``."""
+        """Remove and return the messages up to and including ``seq``."""
         done = []
         while self.in_flight and self.in_flight[0].seq <= seq:
             done.append(self.in_flight.popleft())
@@ -176,17 +176,17 @@ class SendWindow:
         return done
 
     def has_acknowledged(self, definitions: Definitions) -> None:
-        """Records definitions that the previous collector got acknowledged."""
+        """Record definitions that the previous collector got acknowledged."""
         extend(self._acknowledged, definitions)
 
     def resend(self, now_s: float) -> list[list[Frame]]:
-        """Returns all messages in flight, to be sent again in order."""
+        """Return all messages in flight, to be sent again in order."""
         for sent in self.in_flight:
             sent.sent_s = now_s
         return [sent.frames for sent in self.in_flight]
 
     def refuse(self) -> list[Sent]:
-        """Gives the stream up; returns the messages that were in flight."""
+        """Give the stream up; returns the messages that were in flight."""
         self.refused = True
         lost = list(self.in_flight)
         self.in_flight.clear()
@@ -205,7 +205,7 @@ class SendWindow:
 
 
 def extend(into: Definitions, more: Definitions) -> None:
-    """Appends definitions to others."""
+    """Append definitions to others."""
     into.strings.extend(more.strings)
     into.files.extend(more.files)
     into.handles.extend(more.handles)
@@ -213,7 +213,7 @@ def extend(into: Definitions, more: Definitions) -> None:
 
 
 def extended(first: Definitions, more: Definitions) -> Definitions:
-    """Joins definitions into new ones."""
+    """Join definitions into new ones."""
     joined = Definitions()
     extend(joined, first)
     extend(joined, more)
@@ -221,12 +221,12 @@ def extended(first: Definitions, more: Definitions) -> Definitions:
 
 
 def packed(definitions: Definitions, most_bytes: int = MAX_DEFINITION_BYTES) -> list[Definitions]:
-    """Splits definitions, in order, into as few parts of bounded size as possible. At least one."""
+    """Split definitions, in order, into as few parts of bounded size as possible. At least one."""
     parts = [Definitions()]
     room = most_bytes
 
     def part(*texts: str) -> Definitions:
-        """Returns the part that has room for one more definition."""
+        """Return the part that has room for one more definition."""
         nonlocal room
         need = sum(_bytes_of(text) for text in texts)
         if need > room:
@@ -291,7 +291,7 @@ def _batch_frames(
 
 
 def spelled(text: str) -> str:
-    """Returns a text that UTF-8 can encode."""
+    """Return a text that UTF-8 can encode."""
     return text.encode(errors="backslashreplace").decode()
 
 

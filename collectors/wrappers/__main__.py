@@ -14,7 +14,7 @@ from .sources import ALL_LAYERS, CORE_NAME, layers_in
 
 
 def main(names: list[str]) -> int:
-    """Builds the named libraries and returns the exit status."""
+    """Build the named libraries and return the exit status."""
     known = [CORE_NAME, *layers_in(), ALL_LAYERS]
     status = 0
     for name in names or known:

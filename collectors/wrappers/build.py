@@ -81,7 +81,7 @@ class Generated:
 
 
 def hooks_of(signature: Path, library: str) -> tuple[Path | None, list[Path]]:
-    """Finds hand-written C for a signature file. It is in a folder ``hooks`` beside it or beside its folder.
+    """Find hand-written C for a signature file. It is in a folder ``hooks`` beside it or beside its folder.
 
     Returns:
         The header ``LIBRARY.h``, and the files ``LIBRARY.c`` and ``LIBRARY_*.c``.
@@ -96,7 +96,7 @@ def hooks_of(signature: Path, library: str) -> tuple[Path | None, list[Path]]:
 
 
 def generate(signature: Path, to: Path) -> Generated:
-    """Writes the C of one signature file into a folder; unchanged files are not touched.
+    """Write the C of one signature file into a folder; unchanged files are not touched.
 
     Raises:
         SignatureError: The signature file is invalid.
@@ -118,7 +118,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def find_compiler() -> list[str]:
-    """Returns the C compiler's command: the variable CC, otherwise the first one found. Raises BuildError."""
+    """Return the C compiler's command: the variable CC, otherwise the first one found. Raises BuildError."""
     named = os.environ.get("CC", "").strip()
     if named:
         command = shlex.split(named)
@@ -170,7 +170,7 @@ def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated],
 
 
 def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -> Path:
-    """Builds the library of one signature file.
+    """Build the library of one signature file.
 
     Args:
         signature: The signature file.
@@ -197,7 +197,7 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
 
 
 def compile_layers(to: Path, scratch: Path) -> Path:
-    """Builds the library of all layers. It uses the compiled objects of each layer that still exist.
+    """Build the library of all layers. It uses the compiled objects of each layer that still exist.
 
     Raises as `compile_library`.
     """
@@ -217,7 +217,7 @@ def _link_layers(names: Sequence[str], library: Path, scratch: Path) -> None:
 
 
 def _layer_object(name: str, scratch: Path) -> Path:
-    """Returns the compiled object of a layer, for the current sources."""
+    """Return the compiled object of a layer, for the current sources."""
     compiled = scratch / f"{name}-{digest_of(name)}.o"
     if not compiled.is_file():
         for older in scratch.glob(f"{name}-*.o"):
@@ -228,7 +228,7 @@ def _layer_object(name: str, scratch: Path) -> Path:
 
 
 def compile_core(to: Path, scratch: Path) -> Path:
-    """Builds the core library: the hand-written files below ``collectors/preload``, and libc's calls.
+    """Build the core library: the hand-written files below ``collectors/preload``, and libc's calls.
 
     Raises as `compile_library`.
     """
@@ -250,12 +250,12 @@ def rebuild(name: str) -> Path:
 
 
 def layer_files() -> list[Path]:
-    """Returns iotide's own signature files, except the core's."""
+    """Return iotide's own signature files, except the core's."""
     return [PRELOAD / "signatures" / f"{name}.sig" for name in layers_in()]
 
 
 def _explained(messages: str, generated: Sequence[Path]) -> str:
-    """Returns the compiler's messages. They have the lines of the signature files that the wrappers came from."""
+    """Return the compiler's messages. They have the lines of the signature files that the wrappers came from."""
     lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in generated}
     found = []
     for row in messages.splitlines():

@@ -65,7 +65,7 @@ def squeeze(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def split_declaration(text: str) -> tuple[str, str, str]:
-    """Splits a parameter's declaration.
+    """Split a parameter's declaration.
 
     Returns:
         Its name, the normalised declaration, and the type without the name (an array is a pointer).
@@ -105,7 +105,7 @@ class Types:
     _known: dict[str, CType] = field(default_factory=dict)
 
     def read(self, text: str) -> CType:
-        """Resolves a type without a name. Raises DeclarationError for an undeclared one."""
+        """Resolve a type without a name. Raises DeclarationError for an undeclared one."""
         text = squeeze(text)
         if text in self._known:
             return self._known[text]

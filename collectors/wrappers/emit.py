@@ -26,17 +26,17 @@ static __attribute__((noinline)) void leave_(struct iotide_span span, struct iot
 
 
 def wrappers_name(file: SignatureFile) -> str:
-    """Returns the name of the C file."""
+    """Return the name of the C file."""
     return f"wrappers_{file.library}.c"
 
 
 def sites_name(file: SignatureFile) -> str:
-    """Returns the name of the header."""
+    """Return the name of the header."""
     return f"sites_{file.library}.h"
 
 
 def emit_sites(file: SignatureFile) -> str:
-    """Returns the header: types, prototypes, the sites of custom functions."""
+    """Return the header: types, prototypes, the sites of custom functions."""
     guard = f"IOTIDE_SITES_{file.library.upper()}_H"
     parts = [
         _banner(file, "What C beside the generated wrappers uses."),
@@ -66,7 +66,7 @@ def emit_sites(file: SignatureFile) -> str:
 
 
 def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
-    """Returns the wrappers. hooks: include name of the header that expressions need; empty: none."""
+    """Return the wrappers. hooks: include name of the header that expressions need; empty: none."""
     generated = [statement for statement in file.statements if not statement.custom]
     symbols = [symbol for statement in file.statements for symbol in statement.symbols]
     gates = {} if file.is_libc else {symbol: place for place, symbol in enumerate(symbols, 1)}

@@ -97,7 +97,7 @@ class Extract:
 def extract(
     headers: Sequence[Path], *, include: Sequence[Path] = (), define: Sequence[str] = (), prefixes: Sequence[str] = ()
 ) -> Extract:
-    """Reads the functions that headers, and files included from the same folders, declare.
+    """Read the functions that headers, and files included from the same folders, declare.
 
     Functions count if their name starts with one of ``prefixes`` (any name if there are none) and their header is in
     the folder of one of ``headers`` or in ``include``. ``define`` has macros, ``NAME`` or ``NAME=VALUE``.
@@ -131,12 +131,12 @@ def extract(
 
 
 def known(text: str) -> frozenset[str]:
-    """Returns the names of the functions with statements in the text of a signature file."""
+    """Return the names of the functions with statements in the text of a signature file."""
     return frozenset(_KNOWN.findall(text))
 
 
 def render(found: Extract, *, library: str, layer: str, anchor: str, without: Iterable[str] = ()) -> Iterator[str]:
-    """Yields the lines of a signature file, grouped by header. Functions named in ``without`` are left out."""
+    """Yield the lines of a signature file, grouped by header. Functions named in ``without`` are left out."""
     left_out = set(without)
     wanted = [one for one in found.prototypes if one.name not in left_out]
     yield from (f"library {library}", f"layer {layer}", f"anchor {anchor}", "fails result < 0", "error errno", "")
@@ -160,7 +160,7 @@ def _clang() -> Any:
 
 
 def _builtin_headers() -> list[str]:
-    """Returns the include option of the compiler's own headers. The libclang wheel has no stddef.h."""
+    """Return the include option of the compiler's own headers. The libclang wheel has no stddef.h."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise HeaderError("reading headers needs a C compiler (cc), for stddef.h and its like")
@@ -192,12 +192,12 @@ def _prototype(cindex: Any, cursor: Any, header: str, types: dict[str, str]) -> 
 
 
 def _free(name: str) -> str:
-    """Returns the name, or another one if signature files use it for something else."""
+    """Return the name, or another one if signature files use it for something else."""
     return f"the_{name.rstrip('_')}" if name in IN_SCOPE or name.endswith("_") else name
 
 
 def _spell(cindex: Any, kind: Any, types: dict[str, str]) -> str:
-    """Returns a type as plain C and names of ``types``, which it adds to. Structures are known by pointer only."""
+    """Return a type as plain C and names of ``types``, which it adds to. Structures are known by pointer only."""
     constant = "const " if kind.is_const_qualified() else ""
     canonical = kind.get_canonical()
     kinds = cindex.TypeKind
@@ -237,7 +237,7 @@ def _pointer(cindex: Any, pointee: Any, types: dict[str, str]) -> str:
 
 
 def _plain(cindex: Any, kind: Any) -> str:
-    """Returns the name from <stdint.h> or similar headers that a typedef resolves to, or ""."""
+    """Return the name from <stdint.h> or similar headers that a typedef resolves to, or ""."""
     declaration = kind.get_declaration()
     while declaration.kind == cindex.CursorKind.TYPEDEF_DECL:
         below = declaration.underlying_typedef_type
@@ -248,7 +248,7 @@ def _plain(cindex: Any, kind: Any) -> str:
 
 
 def _role(cindex: Any, kind: Any) -> str:
-    """Returns ``enum{A/B/C}`` for an enumeration whose values are 0, 1, 2 etc.. Further values show as numbers."""
+    """Return ``enum{A/B/C}`` for an enumeration whose values are 0, 1, 2 etc.. Further values show as numbers."""
     canonical = kind.get_canonical()
     if canonical.kind != cindex.TypeKind.ENUM:
         return ""

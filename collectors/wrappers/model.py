@@ -171,11 +171,11 @@ class Statement:
         return self.call_class or _CLASS_OF_KIND.get(self.kind, "meta")
 
     def having(self, *roles: str) -> list[Parameter]:
-        """Returns the parameters with one of these roles, in their order."""
+        """Return the parameters with one of these roles, in their order."""
         return [parameter for parameter in self.parameters if parameter.role.name in roles]
 
     def all_expressions(self) -> list[str]:
-        """Returns each piece of C that the file gives for this call."""
+        """Return each piece of C that the file gives for this call."""
         roles = [row.role for row in self.parameters] + [item.role for item in self.extras]
         arrays = [role.argument for role in roles if role.name == "array"]
         extras = [item.expression for item in self.extras]
@@ -209,5 +209,5 @@ class SignatureFile:
         return self.anchor == LIBC
 
     def symbols(self) -> list[str]:
-        """Returns the functions of all calls, in the order of the file."""
+        """Return the functions of all calls, in the order of the file."""
         return [symbol for statement in self.statements for symbol in statement.symbols]

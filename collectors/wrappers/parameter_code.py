@@ -16,7 +16,7 @@ class Wordings:
         self._plan = plan
 
     def early(self) -> list[str]:
-        """Returns declarations before the real call: values that a DESTROY call makes inaccessible."""
+        """Return declarations before the real call: values that a DESTROY call makes inaccessible."""
         if self._plan.statement.kind != "DESTROY":
             return []
         return [
@@ -26,7 +26,7 @@ class Wordings:
         ]
 
     def lines(self) -> tuple[list[str], str, str]:
-        """Returns declarations after the call, and the words and their number as arguments."""
+        """Return declarations after the call, and the words and their number as arguments."""
         worded = self._plan.worded
         if not worded:
             return [], "NULL", "0"
@@ -52,7 +52,7 @@ class Wordings:
         return text or (role == "handle" and item.code == "k")
 
     def word(self, item: Shown) -> str:
-        """Returns one word of a completed call."""
+        """Return one word of a completed call."""
         if self._plan.statement.kind == "DESTROY" and self._early(item):
             return f"early_{item.name}_"
         return self._word(item)
@@ -114,7 +114,7 @@ class Wordings:
 
 
 def _over(value: str, expression: str) -> str:
-    """An expression over `value`; in two steps, because a parameter may have that name."""
+    """Return an expression over `value`; in two steps, because a parameter may have that name."""
     return f"({{ __typeof__({value}) value_ = {value}; __typeof__(value_) value = value_; {expression}; }})"
 
 

@@ -85,7 +85,7 @@ class Plan:
 
 
 def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool = False) -> Plan:
-    """Returns the plan of a call. grouped, named_datatypes: whether the file has the lines ``group`` and ``datatype``.
+    """Return the plan of a call. grouped, named_datatypes: whether the file has the lines ``group`` and ``datatype``.
 
     Raises:
         PlanError: More words than a record takes, or a role that its parameter's type cannot have.
@@ -117,7 +117,7 @@ def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool =
 
 
 def specification(statement: Statement, *, grouped: bool = False, datatypes: bool = False) -> str:
-    """Returns the text of ENTRY_CALL: ``NAME(PARAMETER:CODE,...)=CODE``."""
+    """Return the text of ENTRY_CALL: ``NAME(PARAMETER:CODE,...)=CODE``."""
     planned = plan(statement, grouped=grouped, named_datatypes=datatypes)
     items = [item for item in planned.shown if item.name != "result" or item.parameter]
     tail = f"={planned.result_code}" if planned.result_code else ""
@@ -179,7 +179,7 @@ def _check_type(parameter: Parameter) -> None:
 
 
 def _wanted(parameter: Parameter) -> str:
-    """Returns the type that the parameter needs for its role; empty if it has it."""
+    """Return the type that the parameter needs for its role; empty if it has it."""
     role, of = parameter.role.name, parameter.type
     pointer = of.machine is Machine.POINTER
     known = of.machine is not Machine.UNKNOWN

@@ -26,7 +26,7 @@ _HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include
 
 
 def read(path: Path) -> SignatureFile:
-    """Reads a file. Raises SignatureError, also for a file that cannot be opened or is not UTF-8."""
+    """Read a file. Raises SignatureError, also for a file that cannot be opened or is not UTF-8."""
     try:
         return parse(_text_of(path), str(path))
     except OSError as error:
@@ -36,7 +36,7 @@ def read(path: Path) -> SignatureFile:
 
 
 def _text_of(path: Path) -> str:
-    """Returns the text of a regular file. Not imported, because setup.py builds without the package that has a similar
+    """Return the text of a regular file. Not imported, because setup.py builds without the package that has a similar
     function.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # does not wait for a pipe's writer
@@ -47,7 +47,7 @@ def _text_of(path: Path) -> str:
 
 
 def parse(text: str, path: str = "signatures") -> SignatureFile:
-    """Parses a signature file; path is used in messages. Raises SignatureError."""
+    """Parse a signature file; path is used in messages. Raises SignatureError."""
     head: dict[str, str] = {}
     types: dict[str, str] = {}
     includes: list[str] = []

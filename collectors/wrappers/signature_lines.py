@@ -21,7 +21,7 @@ class Block:
 
 
 def without_comment(line: str) -> str:
-    """Returns a line without its comment.
+    """Return a line without its comment.
 
     A comment begins with a # at the start or after white space, outside quotes.
     """
@@ -29,7 +29,7 @@ def without_comment(line: str) -> str:
 
 
 def blocks_of(text: str, path: str) -> list[Block]:
-    """Splits the text of a file.
+    """Split the text of a file.
 
     Raises:
         SignatureError: Attributes without a statement, or an unclosed parenthesis.
@@ -68,7 +68,7 @@ def _open(text: str) -> bool:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """Splits at a character outside brackets."""
+    """Split at a character outside brackets."""
     parts, depth, begin = [], 0, 0
     for at, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")

@@ -35,12 +35,12 @@ _MAX_NOTES: Final = 4096
 
 
 def library_of(name: str, folder: Path = PRELOAD) -> Path:
-    """Returns the path of a library. It is a layer, "layers" for that of all, or "preload" for the core."""
+    """Return the path of a library. It is a layer, "layers" for that of all, or "preload" for the core."""
     return folder / f"libiotide_{name}.so"
 
 
 def problem_of(name: str, folder: Path = PRELOAD) -> str:
-    """Returns why one of iotide's libraries cannot be used, or "". It was not built, or from other sources."""
+    """Return why one of iotide's libraries cannot be used, or "". It was not built, or from other sources."""
     library = library_of(name, folder)
     if not library.is_file():
         return "it was not built"
@@ -49,7 +49,7 @@ def problem_of(name: str, folder: Path = PRELOAD) -> str:
 
 
 def digest_of(name: str, folder: Path = PRELOAD) -> str:
-    """Returns a digest of a library's sources and of the generator. Returns "" if only headers are installed."""
+    """Return a digest of a library's sources and of the generator. Returns "" if only headers are installed."""
     own = core_files(folder)
     if not own:
         return ""
@@ -67,17 +67,17 @@ def digest_of(name: str, folder: Path = PRELOAD) -> str:
 
 
 def core_files(folder: Path = PRELOAD) -> list[Path]:
-    """Returns the C files of the core library; none if only headers are installed."""
+    """Return the C files of the core library; none if only headers are installed."""
     return [path for name in CORE_FOLDERS for path in sorted((folder / name).glob("*.c"))]
 
 
 def layers_in(folder: Path = PRELOAD) -> tuple[str, ...]:
-    """Returns the layers with a signature file here, except the core's."""
+    """Return the layers with a signature file here, except the core's."""
     return tuple(path.stem for path in sorted(folder.glob("signatures/*.sig")) if path.stem not in CORE)
 
 
 def note_of(digest: str) -> str:
-    """Returns assembly that adds a digest to a library."""
+    """Return assembly that adds a digest to a library."""
     return (
         '.section .note.iotide,"a",%note\n.balign 4\n'
         f'.long {len(_OWNER)}, {len(digest)}, 1\n.asciz "iotide"\n.balign 4\n.ascii "{digest}"\n.balign 4\n'
@@ -86,7 +86,7 @@ def note_of(digest: str) -> str:
 
 
 def built_from(library: Path) -> str:
-    """Returns the digest that a library carries. Returns "" if it has none or is not a 64-bit object."""
+    """Return the digest that a library carries. Returns "" if it has none or is not a 64-bit object."""
     try:
         with library.open("rb") as file:
             magic, start, size, count = _HEADER.unpack(file.read(_HEADER.size))

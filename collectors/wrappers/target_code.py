@@ -34,7 +34,7 @@ class Subject:
         return self._plan.source is not None and self._plan.source.role.name in roles
 
     def keys(self) -> list[str]:
-        """The values of the handles, some of which the call changes."""
+        """Return the values of the handles, some of which the call changes."""
         rows = []
         for parameter in self._statement.having("handle"):
             name = parameter.name
@@ -45,7 +45,7 @@ class Subject:
         return rows
 
     def source_before(self) -> list[str]:
-        """Looks up the handle before the real call. This is to push it, or because it is destroyed."""
+        """Look up the handle before the real call. This is to push it, or because it is destroyed."""
         source, destroys = self._plan.source, self._statement.kind == "DESTROY"
         if not source or (self._file.is_libc and not destroys):
             return []
@@ -59,7 +59,7 @@ class Subject:
         return [f"const struct iotide_target source_ = {asked};"]
 
     def source_after(self) -> list[str]:
-        """Looks up the handle after the real call. libc's wrappers do this, which do not need it earlier."""
+        """Look up the handle after the real call. libc's wrappers do this, which do not need it earlier."""
         source = self._plan.source
         if not source or self._statement.kind == "DESTROY" or self._duplicates():
             return []
@@ -74,7 +74,7 @@ class Subject:
         return self._plan.creates == "fd" and self.source_is("fd")
 
     def target(self) -> list[str]:
-        """Sets the target of the call, and binds the handle that it created."""
+        """Set the target of the call, and bind the handle that it created."""
         plan, given = self._plan, self._statement.expressions
         rows = self._created_descriptor() or self._created_handle() or self._plain_target()
         if plan.source and self._statement.kind == "DESTROY" and plan.source.role.name == "handle":
@@ -143,7 +143,7 @@ class Subject:
         return (self._statement.values.get(path.name) or path.name) if path else "NULL"
 
     def file_of_path(self) -> str:
-        """The number of the file that a path names; empty: there is no path."""
+        """Return the number of the file that a path names; empty: there is no path."""
         if not self._plan.path:
             return ""
         path = self._path()
@@ -151,14 +151,14 @@ class Subject:
         return f"failed && !iotide_is_path({path}, error_) ? 0 : {text}" if self._file.is_libc else text
 
     def parent(self) -> str:
-        """The parent of a new handle is its source, unless an enclosing call created it."""
+        """Return the parent of a new handle: its source, unless an enclosing call created it."""
         source = self._plan.source
         if not source or not self._plan.creates or self._duplicates():
             return "0"
         return "iotide_parent_at(span_.depth) ? 0 : source_.handle"
 
     def descriptor(self) -> str:
-        """The program's own number for the record."""
+        """Return the program's own number for the record."""
         plan, name = self._plan, self._plan.descriptor
         if not name:
             return "-1"

@@ -22,7 +22,7 @@ PACED: Final = ("READ", "WRITE", "SYNC")
 
 
 def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ()) -> str:
-    """Returns the prototype of one of a call's functions; further: additional parameters."""
+    """Return the prototype of one of a call's functions; further: additional parameters."""
     listed = [parameter.declaration for parameter in statement.parameters] + (["..."] if statement.variadic else [])
     listed += further
     space = "" if statement.result.text.endswith("*") else " "
@@ -30,7 +30,7 @@ def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ())
 
 
 def planned(file: SignatureFile, statement: Statement) -> Plan:
-    """Returns the plan of a call with its file's options."""
+    """Return the plan of a call with its file's options."""
     return plan(statement, grouped=bool(file.handle_group), named_datatypes=bool(file.datatype))
 
 
@@ -46,7 +46,7 @@ class Wrapper:
         self._void = statement.result.machine is Machine.VOID
 
     def text(self, symbol: str, gate: int = 0) -> str:
-        """Returns the function's C text; gate: the index of its gate in its library."""
+        """Return the function's C text; gate: the index of its gate in its library."""
         if self._file.is_libc:
             hot = "HOT " if self._statement.group == "data" else ""
             return _function(f"EXPORT {hot}{signature_of(self._statement, symbol)}", self._libc(symbol))
@@ -246,5 +246,5 @@ def _function(head: str, rows: Sequence[str]) -> str:
 
 
 def _unqualified(text: str) -> str:
-    """The type of a variable for the result. A const of the result itself has no meaning."""
+    """Return the type of a variable for the result. A const of the result itself has no meaning."""
     return text if "*" in text else text.replace("const ", "", 1)

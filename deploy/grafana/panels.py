@@ -55,7 +55,7 @@ def chart(title: str, about: str, unit: str, *asks: tuple[str, str], width: int 
 
 
 def table(title: str, about: str, unit: str, *asks: tuple[str, str]) -> Panel:
-    """A row for each combination of labels, a column for each expression."""
+    """Return a table with a row for each combination of labels, a column for each expression."""
     return Panel("table", title, about, unit, asks, _COLUMNS, 10)
 
 

@@ -39,14 +39,14 @@ class ClientKeys:
     server: bytes
 
     def secure(self, socket: zmq.Socket[Any]) -> None:
-        """Sets the keys of a socket that is not connected yet."""
+        """Set the keys of a socket that is not connected yet."""
         socket.setsockopt(zmq.CURVE_SERVERKEY, self.server)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self.own.public)
         socket.setsockopt(zmq.CURVE_SECRETKEY, self.own.secret)
 
 
 def read_client_keys(secret_key: Path | None, server_key: Path | None) -> ClientKeys | None:
-    """Returns the keys of a connecting socket; None if neither file is named.
+    """Return the keys of a connecting socket; None if neither file is named.
 
     Raises:
         ConfigError: only one is named, or a file is not a valid key file.
@@ -59,7 +59,7 @@ def read_client_keys(secret_key: Path | None, server_key: Path | None) -> Client
 
 
 def read_pair(path: Path) -> KeyPair:
-    """Returns the keys of a file that is private to its user.
+    """Return the keys of a file that is private to its user.
 
     Raises:
         ConfigError: others may read the file, or it is not a key file.
@@ -75,7 +75,7 @@ def read_pair(path: Path) -> KeyPair:
 
 
 def read_public(path: Path) -> bytes:
-    """Returns the public key of a file of either kind.
+    """Return the public key of a file of either kind.
 
     Raises:
         ConfigError: the file is not a key file.
@@ -84,7 +84,7 @@ def read_public(path: Path) -> bytes:
 
 
 def make_keys(folder: Path, name: str) -> tuple[Path, Path]:
-    """Writes a new pair of keys.
+    """Write a new pair of keys.
 
     Returns:
         The files of the public key and of both keys, the latter private to its user.
@@ -106,7 +106,7 @@ def make_keys(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def is_public_key(text: str) -> bool:
-    """Returns whether a text is a key of 40 characters of Z85."""
+    """Return whether a text is a key of 40 characters of Z85."""
     try:
         return len(text) == 40 and len(zmq.utils.z85.decode(text)) == 32
     except (KeyError, ValueError, UnicodeError):

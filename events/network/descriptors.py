@@ -26,7 +26,7 @@ _DROP_ALL: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 
 def raise_limit() -> int:
-    """Raises this process's limit of open files as far as permitted; returns the limit."""
+    """Raise this process's limit of open files as far as permitted; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -36,13 +36,13 @@ def raise_limit() -> int:
 
 
 def limit() -> int:
-    """Returns this process's limit of open files."""
+    """Return this process's limit of open files."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
 
 
 def free() -> int:
-    """Returns how many more files this process can open."""
+    """Return how many more files this process can open."""
     try:
         with os.scandir("/proc/self/fd") as entries:
             return limit() - sum(1 for _ in entries) + 1  # one belongs to the listing
@@ -51,7 +51,7 @@ def free() -> int:
 
 
 def backlog() -> int:
-    """Returns the maximum number of connections that wait to be accepted. Spare descriptors must suffice for them."""
+    """Return the maximum number of connections that wait to be accepted. Spare descriptors must suffice for them."""
     return 100 if limit() >= 8 * _MAX_SPARES else 4
 
 
@@ -64,7 +64,7 @@ class _Door:
         self._is_file = scheme == "ipc" and not self._path.startswith("@")
 
     def shut(self) -> None:
-        """Makes new peers wait, or retry later."""
+        """Make new peers wait, or retry later."""
         with contextlib.suppress(OSError):
             if self._listener is not None:
                 code = ctypes.create_string_buffer(_DROP_ALL, len(_DROP_ALL))
@@ -74,7 +74,7 @@ class _Door:
                 os.rename(self._path, f"{self._path}.shut")  # noqa: PTH104
 
     def open(self) -> None:
-        """Allows new connections."""
+        """Allow new connections."""
         with contextlib.suppress(OSError):
             if self._listener is not None:
                 self._listener.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
@@ -82,7 +82,7 @@ class _Door:
                 os.rename(f"{self._path}.shut", self._path)  # noqa: PTH104
 
     def leave(self) -> None:
-        """Closes the duplicated socket, which would otherwise continue to listen."""
+        """Close the duplicated socket, which would otherwise continue to listen."""
         if self._listener is not None:
             self._listener.close()
 
@@ -121,7 +121,7 @@ class ListenerGuard:
         self._spell = Spell()
 
     def check(self, now_s: float) -> None:
-        """Checks the remaining descriptors, a few times a second. Must be called often, with a steady clock."""
+        """Check the remaining descriptors, a few times a second. Must be called often, with a steady clock."""
         if self._checked_s is not None and now_s - self._checked_s < _CHECK_S:
             return
         self._checked_s = now_s
@@ -142,7 +142,7 @@ class ListenerGuard:
             _log.warning(text, self._name, ended.times, ended.lasted_s)
 
     def renew(self) -> None:
-        """Ends the existing connections; peers reconnect once the socket has left its address."""
+        """End the existing connections; peers reconnect once the socket has left its address."""
         if not self._is_stopped:
             self._door.leave()
             self._stop()
@@ -187,7 +187,7 @@ class ListenerGuard:
 
 
 def _listener_at(address: str) -> socket.socket | None:
-    """Returns a duplicate of this process's socket that listens at HOST:PORT."""
+    """Return a duplicate of this process's socket that listens at HOST:PORT."""
     port = int(address.rpartition(":")[2])
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
         with contextlib.suppress(OSError):

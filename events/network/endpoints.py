@@ -48,7 +48,7 @@ def check_endpoint(endpoint: str, *, connects: bool = False) -> None:
 
 
 def check_address(address: str) -> tuple[str, int]:
-    """Returns host and port of ``HOST:PORT``; for port 0 the system chooses one.
+    """Return host and port of ``HOST:PORT``; for port 0 the system chooses one.
 
     Raises:
         ConfigError: the address is malformed.
@@ -60,7 +60,7 @@ def check_address(address: str) -> tuple[str, int]:
 
 
 def unix_path(address: str) -> Path | None:
-    """Returns the path of ``unix:PATH``; None for an address of another kind.
+    """Return the path of ``unix:PATH``; None for an address of another kind.
 
     Raises:
         ConfigError: the path is empty or too long for a Unix socket.
@@ -97,12 +97,12 @@ def check_private(endpoint: str, *, allow: bool, permission: str = "allow_plaint
 
 
 def is_ipv6(endpoint: str) -> bool:
-    """Returns whether an endpoint has an IPv6 address, which needs a ZeroMQ socket option."""
+    """Return whether an endpoint has an IPv6 address, which needs a ZeroMQ socket option."""
     return endpoint.startswith("tcp://") and ":" in _host_and_port(_destination(endpoint[6:]), endpoint)[0]
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether a host name or address stays on this machine."""
+    """Return whether a host name or address stays on this machine."""
     if host == "localhost":
         return True
     try:
@@ -113,7 +113,7 @@ def is_loopback(host: str) -> bool:
 
 @contextlib.contextmanager
 def private_files() -> Iterator[None]:
-    """Makes files created inside the context (ipc sockets) accessible to their user only."""
+    """Make files created inside the context (ipc sockets) accessible to their user only."""
     before = os.umask(stat.S_IRWXG | stat.S_IRWXO)
     try:
         yield
@@ -122,7 +122,7 @@ def private_files() -> Iterator[None]:
 
 
 def _destination(rest: str) -> str:
-    """Removes the source address of a connecting socket (``SOURCE;DESTINATION``)."""
+    """Remove the source address of a connecting socket (``SOURCE;DESTINATION``)."""
     return rest.rpartition(";")[2]
 
 
@@ -147,7 +147,7 @@ def _is_ipv6_address(text: str) -> bool:
 
 
 def _refusing(check: Callable[[str], object]) -> AfterValidator:
-    """Returns a validator of settings whose error names the setting."""
+    """Return a validator of settings whose error names the setting."""
 
     def checked(value: str, info: ValidationInfo) -> str:
         try:

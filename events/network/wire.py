@@ -131,7 +131,7 @@ _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 
 def encode(message: Hello | Heartbeat | Bye | Ack | Reject) -> list[Frame]:
-    """Encodes a message without columns as its one frame."""
+    """Encode a message without columns as its one frame."""
     return [_encoder.encode(message)]
 
 
@@ -144,7 +144,7 @@ def encode_batch(
     losses: Mapping[str, int] | None = None,
     made: int = 0,
 ) -> list[Frame]:
-    """Encodes events as a header frame and one frame for each varying column. Frames share the arrays' memory.
+    """Encode events as a header frame and one frame for each varying column. Frames share the arrays' memory.
 
     Args:
         stream: id of the stream.
@@ -188,7 +188,7 @@ def encode_batch(
 
 
 def decode(frames: Sequence[Frame]) -> tuple[Message, EventBatch | None]:
-    """Decodes one multipart message; the events' arrays share the frames' memory and are read-only.
+    """Decode one multipart message; the events' arrays share the frames' memory and are read-only.
 
     Returns:
         The message, and for a Batch its events.
@@ -207,7 +207,7 @@ def decode(frames: Sequence[Frame]) -> tuple[Message, EventBatch | None]:
 
 
 def decode_header(frame: Frame) -> Message:
-    """Decodes a message's first frame alone.
+    """Decode a message's first frame alone.
 
     Raises:
         ProtocolError: the frame violates the protocol.
@@ -230,7 +230,7 @@ _LIMITS: Final = {name: (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) for
 
 
 def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
-    """Decodes the events of a batch from the frames after its header.
+    """Decode the events of a batch from the frames after its header.
 
     Raises:
         ProtocolError: the frames do not match the header, or a value is out of range.
@@ -272,7 +272,7 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
 
 
 def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
-    """Returns which events the wire accepts, because it refuses a batch with one invalid event. None: all."""
+    """Return which events the wire accepts, because it refuses a batch with one invalid event. None: all."""
     if not len(batch):
         return None
     good = np.ones(len(batch), bool)

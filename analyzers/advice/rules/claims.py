@@ -73,7 +73,7 @@ class Claim:
 
 
 def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints, Floats]]:
-    """Assigns each row to the claim that saves the most of it. Ties go to the earlier claim.
+    """Assign each row to the claim that saves the most of it. Ties go to the earlier claim.
 
     Yields:
         Each claim with its rows, and the time saved per row, ns.
@@ -91,7 +91,7 @@ def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints
 
 
 def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Creates findings from claims that save at least the floor; smaller ones are not reported."""
+    """Create findings from claims that save at least the floor; smaller ones are not reported."""
     picture = calls.picture
     for claim, rows, gain in settled(calls, claims):
         place = claim.place[np.isin(claim.rows, rows)]
@@ -107,7 +107,7 @@ def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: fl
 
 
 def group_of(calls: Calls, rows: Ints) -> Group:
-    """Returns the common properties of rows."""
+    """Return the common properties of rows."""
     picture = calls.picture
     files = np.unique(calls.file[rows])
     if len(files) == 1:
@@ -136,7 +136,7 @@ def group_of(calls: Calls, rows: Ints) -> Group:
 def made(
     group: Group, cause: Cause, words: Words, gain_s: float, run_s: float, numbers: dict[str, float] | None = None
 ) -> AdviceFinding:
-    """Creates a finding about a group."""
+    """Create a finding about a group."""
     picture, calls, rows = group.picture, group.calls, group.rows
     ns = calls.ns[rows].astype(np.float64)
     part = words.part or Part(group.calls_made, group.size, 1.0)

@@ -40,7 +40,7 @@ class _Requests(NamedTuple):
 
 
 def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
-    """Reports format libraries that issue many more requests, or bytes, than they are asked for.
+    """Report format libraries that issue many more requests, or bytes, than they are asked for.
 
     Returns:
         The claims, and whether each file is affected, bool[files].
@@ -101,7 +101,7 @@ def _floats(file: Ints, values: Ints, files: int) -> Floats:
 
 
 def _by_file(calls: Calls, moves: Flags) -> _Requests:
-    """Returns all requests of each file."""
+    """Return all requests of each file."""
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     size = len(calls.picture.files)
     below = keys.deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
@@ -117,7 +117,7 @@ def _by_file(calls: Calls, moves: Flags) -> _Requests:
 
 
 def _by_dataset(calls: Calls, every: _Requests) -> _Requests:
-    """Returns the requests of datasets with many or large requests below.
+    """Return the requests of datasets with many or large requests below.
 
     Files most of whose requests below belong to no known dataset keep all of their requests.
     """

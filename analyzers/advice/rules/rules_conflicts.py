@@ -37,7 +37,7 @@ class Conflict(NamedTuple):
 
 
 def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
-    """Reports bytes that several processes access without a flush or close.
+    """Report bytes that several processes access without a flush or close.
 
     Either several write, or one writes and another rank reads.
     """
@@ -68,7 +68,7 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
 
 
 def _shared(extents: Extents) -> list[int]:
-    """Returns the files with a write and with extents of several threads."""
+    """Return the files with a write and with extents of several threads."""
     pairs = np.unique(np.stack([extents.file, extents.thread]), axis=1)
     files, users = np.unique(pairs[0], return_counts=True)
     found: list[int] = np.intersect1d(files[users > 1], extents.file[extents.write]).tolist()
@@ -76,7 +76,7 @@ def _shared(extents: Extents) -> list[int]:
 
 
 def _of_file(picture: Picture, file: int) -> Conflict | None:
-    """Returns the conflicts on a file; None if there are none."""
+    """Return the conflicts on a file; None if there are none."""
     every, shown = picture.extents, picture.shown
     rows = np.flatnonzero(every.file == file)
     # Sort by content, since the order of extents depends on batching.
@@ -113,7 +113,7 @@ def _of_file(picture: Picture, file: int) -> Conflict | None:
 
 
 def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
-    """Returns the time from which each extent is visible to others, ns. It is its stream's next flush or close."""
+    """Return the time from which each extent is visible to others, ns. It is its stream's next flush or close."""
     mine = shown.file == file
     stream, at = shown.stream[mine], shown.at[mine]
     made = np.full(len(extents.low), _NEVER, np.int64)
@@ -125,7 +125,7 @@ def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
 
 
 def _united(pieces: list[tuple[int, int, int, int]]) -> int:
-    """Returns the number of bytes in the union of the ranges."""
+    """Return the number of bytes in the union of the ranges."""
     total, reached = 0, -_NEVER
     for low, high, _, _ in sorted(pieces):
         total += max(high - max(low, reached), 0)

@@ -31,7 +31,7 @@ _DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 
 
 def fsync(calls: Calls) -> Iterator[Claim]:
-    """Reports files that are flushed repeatedly."""
+    """Report files that are flushed repeatedly."""
     picture = calls.picture
     synced = calls.kind == int(Kind.SYNC)
     # fflush does not wait for the storage
@@ -83,7 +83,7 @@ def _fsync_words(group: Group) -> Words:
 
 
 def of_files(calls: Calls) -> Iterator[Claim]:
-    """Reports files that are opened repeatedly, many small files, and metadata look-ups."""
+    """Report files that are opened repeatedly, many small files, and metadata look-ups."""
     picture = calls.picture
     size = len(picture.files)
     of_objects = _of_objects(calls)
@@ -100,7 +100,7 @@ def of_files(calls: Calls) -> Iterator[Claim]:
 
 
 def _of_objects(calls: Calls) -> Flags:
-    """Returns which cells open datasets, groups and attributes of a file. The file itself is opened far less often."""
+    """Return which cells open datasets, groups and attributes of a file. The file itself is opened far less often."""
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     below = keys.deep & (keys.kind == int(Kind.CREATE)) & ~np.isin(keys.layer, LIBRARIES)
     itself = np.bincount(keys.file[below], sums[below, 0], minlength=len(calls.picture.files))
@@ -113,7 +113,7 @@ def _of_objects(calls: Calls) -> Flags:
 
 
 def _objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
-    """Reports files with many small datasets or attributes."""
+    """Report files with many small datasets or attributes."""
     if not of_objects.any():
         return
     inside = calls.by_file(calls.calls, of_objects & calls.opens)
@@ -201,7 +201,7 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
 
 
 def _removed(calls: Calls) -> Iterator[Claim]:
-    """Reports many removed files that the job itself has not opened."""
+    """Report many removed files that the job itself has not opened."""
     removals = (calls.kind == int(Kind.DELETE)) & ~np.isin(calls.layer, LIBRARIES) & (calls.file > 0)
     removed = (calls.by_file(calls.calls, removals) > 0).astype(np.float64)
     place_of, names = calls.picture.crowds(removed, _FILES)

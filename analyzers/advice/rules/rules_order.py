@@ -58,7 +58,7 @@ def _number(thread: Ints, file: Ints, kind: Ints, layer: Ints) -> Ints:
 
 
 def random(calls: Calls, places: Places) -> Iterator[Claim]:
-    """Reports reads at random positions that wait for storage."""
+    """Report reads at random positions that wait for storage."""
     known = np.maximum(places.calls, 1)
     rows = np.flatnonzero(
         calls.reads
@@ -88,7 +88,7 @@ def random(calls: Calls, places: Places) -> Iterator[Claim]:
 
 
 def again(calls: Calls, places: Places) -> Iterator[Claim]:
-    """Reports bytes that are read or written repeatedly."""
+    """Report bytes that are read or written repeatedly."""
     picture = calls.picture
     size = len(picture.files)
     written = calls.by_file(calls.calls, calls.writes)
@@ -116,7 +116,7 @@ def again(calls: Calls, places: Places) -> Iterator[Claim]:
 
 
 def _opens(calls: Calls) -> Floats:
-    """Returns how often each row's thread opened its file."""
+    """Return how often each row's thread opened its file."""
     size = len(calls.picture.files)
     pairs = calls.thread * size + calls.file
     found, which = np.unique(pairs, return_inverse=True)
@@ -150,7 +150,7 @@ def _rewritten(group: Group) -> Words:
 
 
 def read_back(calls: Calls, chunked: Flags) -> Iterator[Claim]:
-    """Reports reads of data that the same thread has written."""
+    """Report reads of data that the same thread has written."""
     size = len(calls.picture.files)
     pairs = calls.thread * size + calls.file
     _, which = np.unique(pairs, return_inverse=True)
@@ -185,7 +185,7 @@ def _read_back(group: Group) -> Words:
 
 
 def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
-    """Reports requests of several threads to a striped file that cross stripe boundaries, or share stripes.
+    """Report requests of several threads to a striped file that cross stripe boundaries, or share stripes.
 
     MPI-IO aligns collective requests itself, and offsets of format libraries are those in a dataset.
     """

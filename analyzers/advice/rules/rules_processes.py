@@ -28,7 +28,7 @@ _MIN_BYTES: Final = 2**20
 
 
 def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Reports a rank that spends much more time in I/O than the others. The others wait for it."""
+    """Report a rank that spends much more time in I/O than the others. The others wait for it."""
     picture = calls.picture
     ranked = np.flatnonzero([thread.rank >= 0 for thread in picture.threads])
     if not len(ranked):
@@ -67,7 +67,7 @@ def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFind
 
 
 def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Reports data on a home file system while the job uses a faster one."""
+    """Report data on a home file system while the job uses a faster one."""
     picture = calls.picture
     kinds = np.array([info.filesystem for info in picture.files])
     moves = calls.reads | calls.writes
@@ -94,7 +94,7 @@ def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding
 
 
 def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Reports checkpoints that are more frequent than the failure rate justifies (Young, Daly)."""
+    """Report checkpoints that are more frequent than the failure rate justifies (Young, Daly)."""
     if (
         periodicity is None
         or periodicity.period_s is None

@@ -35,7 +35,7 @@ Measured with 80 MiB to a new file on ext4: writes of 2 to 64 KiB took 4.0 to 5.
 
 
 def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
-    """Reports small requests, combined per class of files. Files with few requests are combined per folder.
+    """Report small requests, combined per class of files. Files with few requests are combined per folder.
 
     Requests of one process that are not contiguous in their file cannot be merged and are excluded.
     """
@@ -73,7 +73,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
 
 
 def _buffered(calls: Calls) -> Flags:
-    """Returns which cells are C library calls that only copy to or from its buffer.
+    """Return which cells are C library calls that only copy to or from its buffer.
 
     System calls of the C library are traced ones below it, those that the preload library found by the stream's buffer,
     and flushes. Durations do not count: they depend on the machine.
@@ -97,7 +97,7 @@ def _buffered(calls: Calls) -> Flags:
 
 
 def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
-    """Returns the C library flushes of the same thread and file as small writes.
+    """Return the C library flushes of the same thread and file as small writes.
 
     Args:
         calls: all calls.

@@ -12,7 +12,7 @@ _NUMBER: Final = re.compile(r"(\d+)")
 
 
 def count_text(number: int, what: str) -> str:
-    """Formats a count with its noun.
+    """Format a count with its noun.
 
     >>> count_text(1, "file"), count_text(4096, "read")
     ('1 file', '4,096 reads')
@@ -21,7 +21,7 @@ def count_text(number: int, what: str) -> str:
 
 
 def common_pattern(paths: Sequence[str]) -> str:
-    """Returns paths that differ only in numbers as one. It has ``#`` for the numbers that differ.
+    """Return paths that differ only in numbers as one. It has ``#`` for the numbers that differ.
 
     >>> common_pattern(["/run7/t1.h5", "/run7/t22.h5"]), common_pattern(["/run7/x"])
     ('/run7/t#.h5', '/run7/x')
@@ -33,7 +33,7 @@ def common_pattern(paths: Sequence[str]) -> str:
 
 
 def size_text(size: float) -> str:
-    """Formats bytes with a binary unit.
+    """Format bytes with a binary unit.
 
     >>> size_text(12), size_text(4096), size_text(1_572_864)
     ('12 B', '4 KiB', '1.5 MiB')
@@ -47,7 +47,7 @@ def size_text(size: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """Formats a duration with three digits.
+    """Format a duration with three digits.
 
     >>> time_text(0.00123), time_text(2.5)
     ('1.23 ms', '2.5 s')

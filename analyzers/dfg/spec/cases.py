@@ -19,7 +19,7 @@ _KNOWN: Final = ", ".join(CASES)
 
 
 def parse_case(text: str) -> CaseName:
-    """Parses the declaration of a case.
+    """Parse the declaration of a case.
 
     Raises:
         ConfigError: it is not one of ``CASES``.
@@ -46,7 +46,7 @@ class Cases:
         self._texts = _Texts()
 
     def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> npt.NDArray[np.int64]:
-        """Returns the case of each event, int64[n], from 0.
+        """Return the case of each event, int64[n], from 0.
 
         Args:
             batch: events of one stream, in the job's numbering.
@@ -68,7 +68,7 @@ class Cases:
         return np.full(len(batch), number, np.int64)
 
     def label(self, case: int, names: Names) -> str:
-        """Returns the display name of a case."""
+        """Return the display name of a case."""
         if self.case == "file":
             path = names.files[case].path if 0 <= case < len(names.files) else ""
             return path or "(file not known)"

@@ -22,7 +22,7 @@ class Piece(str):
     at: int
 
     def __new__(cls, text: str, at: int) -> Piece:
-        """Creates a part at a position."""
+        """Create a part at a position."""
         piece = super().__new__(cls, text)
         piece.at = at
         return piece
@@ -33,7 +33,7 @@ class Piece(str):
 
 
 def split(text: str, separator: str) -> Iterator[Piece]:
-    """Yields the stripped parts of a text between separators, each with its position."""
+    """Yield the stripped parts of a text between separators, each with its position."""
     at = 0
     for part in text.split(separator):
         bare = part.strip()
@@ -42,7 +42,7 @@ def split(text: str, separator: str) -> Iterator[Piece]:
 
 
 def wrong(what: str, text: str, at: int, problem: str, expected: str) -> NoReturn:
-    """Reports an error in a declaration with its position.
+    """Report an error in a declaration with its position.
 
     Raises:
         ConfigError: always.

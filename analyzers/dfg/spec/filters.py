@@ -53,7 +53,7 @@ class Term(Struct, frozen=True):
     spans: tuple[Span, ...] = ()
 
     def fits(self, text: str) -> bool:
-        """Returns whether a text matches one of the values."""
+        """Return whether a text matches one of the values."""
         return any(pattern.fullmatch(text) for pattern in self.texts)
 
 
@@ -70,7 +70,7 @@ class Filter(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str, sites: Mapping[str, str] | None = None) -> Filter:
-        """Parses a declaration, with terms separated by white space.
+        """Parse a declaration, with terms separated by white space.
 
         Args:
             text: declaration such as ``path=$SCRATCH/* call=read*,write* rank=0-3``.
@@ -110,7 +110,7 @@ class Selector:
         self._known: dict[int, Mask] = {}
 
     def of(self, batch: EventBatch, names: Names, info: StreamInfo) -> Mask | None:
-        """Returns which events are selected, bool[n]; None for all."""
+        """Return which events are selected, bool[n]; None for all."""
         terms = self.filter.terms
         if not terms or not len(batch):
             return None

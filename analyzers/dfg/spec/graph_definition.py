@@ -36,7 +36,7 @@ class GraphDefinition:
     def parse(
         cls, text: str = "", *, sites: Table[str, str] | None = None, read: Callable[[str], str] | None = None
     ) -> GraphDefinition:
-        """Parses ``MAPPING by CASE where FILTER``; missing parts have defaults.
+        """Parse ``MAPPING by CASE where FILTER``; missing parts have defaults.
 
         Args:
             text: declaration; "" is ``call+dirs:2 by stream``.

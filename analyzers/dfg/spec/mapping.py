@@ -64,7 +64,7 @@ class Mapping(Struct, frozen=True):
     def parse(
         cls, text: str, *, sites: Table[str, str] | None = None, read: Callable[[str], str] | None = None
     ) -> Mapping:
-        """Parses a declaration.
+        """Parse a declaration.
 
         Args:
             text: declaration such as ``call+dirs:2``, ``call+site:1``, ``layer+call+ext``, ``call+role``,
@@ -108,12 +108,12 @@ class Mapping(Struct, frozen=True):
         return any(part.kind == "role" for part in self.parts)
 
     def of_call(self, call: str, layer: int, kind: int) -> tuple[str, ...]:
-        """Returns the texts for a call, one per part; "" for parts of paths."""
+        """Return the texts for a call, one per part; "" for parts of paths."""
         values = {"call": call, "layer": _named(Layer, layer), "kind": _named(Kind, kind).lower()}
         return tuple(values.get(part.kind, "") for part in self.parts)
 
     def of_path(self, path: str, shared: bool) -> tuple[str, ...]:
-        """Returns the texts for a file, one per part. Returns "" for parts of calls and for unknown ones."""
+        """Return the texts for a file, one per part. Returns "" for parts of calls and for unknown ones."""
         path = paths.normalise(path)
         return tuple(self._of_path(part, path, shared) if path else "" for part in self.parts)
 
@@ -138,7 +138,7 @@ _OF_PATH: Final[dict[str, Callable[[str], str]]] = {
 
 
 def joined(of_call: tuple[str, ...], of_path: tuple[str, ...]) -> str:
-    """Joins the texts of call and file. Unknown parts are skipped, and "" means that there are none."""
+    """Join the texts of call and file. Unknown parts are skipped, and "" means that there are none."""
     return ":".join(text for text in (a or b for a, b in zip(of_call, of_path, strict=True)) if text)
 
 

@@ -22,7 +22,7 @@ _SITE_NAME: Final = re.compile(r"[A-Za-z_]\w{0,63}")
 
 
 def normalise(path: str) -> str:
-    """Replaces kernel-assigned numbers in a path, so that equal runs give equal graphs.
+    """Replace kernel-assigned numbers in a path, so that equal runs give equal graphs.
 
     >>> normalise("pipe:[32661033]"), normalise("anon_inode:[eventfd]"), normalise("/proc/4711/status")
     ('pipe', 'anon_inode:eventfd', '/proc/PID/status')
@@ -54,7 +54,7 @@ def top_levels(path: str, levels: int) -> str:
 
 
 def extension(path: str) -> str:
-    """Returns the extension of a file's name as a pattern. All numeric extensions are equal, as are missing ones.
+    """Return the extension of a file's name as a pattern. All numeric extensions are equal, as are missing ones.
 
     >>> extension("/scratch/out.h5"), extension("/scratch/out.00017"), extension("/etc/passwd")
     ('*.h5', '*.#', '*')
@@ -67,7 +67,7 @@ def extension(path: str) -> str:
 
 
 def pattern(path: str) -> str:
-    """Returns a path with ``#`` for every number. The files of all ranks and steps are then equal.
+    """Return a path with ``#`` for every number. The files of all ranks and steps are then equal.
 
     >>> pattern("/scratch/out.00017.rank3"), pattern("/scratch/step12.h5")
     ('/scratch/out.#.rank#', '/scratch/step#.h5')
@@ -103,7 +103,7 @@ class Sites:
         self._rows = sorted(rows, key=lambda row: (-len(row[0]), row[0].count("*"), row[1]))
 
     def split(self, path: str) -> tuple[str, list[str]]:
-        """Returns the variable that contains a path and the levels below it. Returns "" if there is none."""
+        """Return the variable that contains a path and the levels below it. Returns "" if there is none."""
         if not path.startswith("/"):
             return "", []
         parts = [part for part in path.split("/") if part]
@@ -113,7 +113,7 @@ class Sites:
         return "", []
 
     def name(self, path: str, levels: int) -> str:
-        """Returns the variable and some levels below it; the top two levels without a variable.
+        """Return the variable and some levels below it; the top two levels without a variable.
 
         >>> Sites({"SCRATCH": "/p/scratch/ann"}).name("/p/scratch/ann/ssf/out.h5", 1)
         '$SCRATCH/ssf'

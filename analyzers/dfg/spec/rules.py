@@ -30,7 +30,7 @@ class Rule(Struct, frozen=True):
     path: re.Pattern[str]
 
     def name(self, call: str, match: Match) -> str:
-        """Returns the activity's name; "" if the rule drops the event."""
+        """Return the activity's name; "" if the rule drops the event."""
         if self.activity == DROP:
             return ""
 
@@ -46,16 +46,16 @@ class Rules(Struct, frozen=True):
     rules: tuple[Rule, ...]
 
     def of_call(self, call: str) -> frozenset[int]:
-        """Returns the indices of the rules that match a call."""
+        """Return the indices of the rules that match a call."""
         return frozenset(number for number, rule in enumerate(self.rules) if rule.call.fullmatch(call))
 
     def of_path(self, path: str) -> tuple[tuple[int, Match], ...]:
-        """Returns the indices of the rules that match a path, each with its match."""
+        """Return the indices of the rules that match a path, each with its match."""
         found = ((number, rule.path.search(path)) for number, rule in enumerate(self.rules))
         return tuple((number, _groups(match)) for number, match in found if match)
 
     def name(self, call: str, fits_call: frozenset[int], fits_path: Sequence[tuple[int, Match]]) -> str:
-        """Returns the name from the first matching rule. Returns "" if none matches or the rule drops the event."""
+        """Return the name from the first matching rule. Returns "" if none matches or the rule drops the event."""
         for number, match in fits_path:
             if number in fits_call:
                 return self.rules[number].name(call, match)
@@ -63,7 +63,7 @@ class Rules(Struct, frozen=True):
 
 
 def parse_rules(text: str, where: str) -> Rules:
-    """Parses a file of rules: one rule per line in three columns. ``#`` begins a comment.
+    """Parse a file of rules: one rule per line in three columns. ``#`` begins a comment.
 
     Args:
         text: content of the file.

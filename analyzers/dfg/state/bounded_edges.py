@@ -34,30 +34,30 @@ class Edges(State):
         self._gap = np.zeros(0, np.float64)
 
     def grow(self, width: int) -> None:
-        """Extends the tables to activities below ``width``."""
+        """Extend the tables to activities below ``width``."""
         source, target = np.divmod(self._pair, self._width)
         self._pair = source * width + target
         self._width = width
         self._renumber()
 
     def add(self, source: Rows, target: Rows, gap: Ints) -> None:
-        """Counts occurrences, given the activity rows of both ends and the time between them, ns."""
+        """Count occurrences, given the activity rows of both ends and the time between them, ns."""
         self._add(source * self._width + target, None, gap)
 
     def merge(self, other: Edges, rows: Rows) -> None:
-        """Adds the edges of another table; its activity ``a`` is ``rows[a]`` here."""
+        """Add the edges of another table; its activity ``a`` is ``rows[a]`` here."""
         source, target = np.divmod(other._pair, other._width)
         self._add(rows[source] * self._width + rows[target], other._count, other._gap)
         self.dropped += other.dropped
 
     def rows(self) -> tuple[Rows, Rows, Ints, Floats]:
-        """Returns source, target, count and summed gap in ns, the most frequent first."""
+        """Return source, target, count and summed gap in ns, the most frequent first."""
         order = np.lexsort((self._pair, -self._count))
         source, target = np.divmod(self._pair[order], self._width)
         return source, target, self._count[order], self._gap[order]
 
     def tables(self) -> tuple[npt.NDArray[np.int16], int, Ints, Floats]:
-        """Returns the tables of edges, which the caller may add to.
+        """Return the tables of edges, which the caller may add to.
 
         Returns:
             The edge number of each pair of rows (below 0 if none); rows per side; counts by number; gaps, ns.
@@ -86,7 +86,7 @@ class Edges(State):
         return self._number.take(pair).astype(np.intp)  # intp is counted twice as fast as int16
 
     def _admit(self, pair: Rows, count: Ints | None) -> None:
-        """Adds new pairs. If the budget is exceeded, the rarest of old and new ones are dropped."""
+        """Add new pairs. If the budget is exceeded, the rarest of old and new ones are dropped."""
         found, inverse = np.unique(pair, return_inverse=True)
         occurs = np.zeros(len(found), np.int64)
         np.add.at(occurs, inverse, 1 if count is None else count)

@@ -41,13 +41,13 @@ class Concurrency(State):
         self._end = np.zeros(0, np.int64)
 
     def grow(self, width: int) -> None:
-        """Extends the tables to activities below ``width``."""
+        """Extend the tables to activities below ``width``."""
         self.most = widened(self.most, width)
         self.exact = widened(self.exact, width, fill=1)
         self._latest = widened(self._latest, width, fill=LONG_AGO)
 
     def add(self, events: Groups) -> None:
-        """Adds events in any order; an event without duration counts as one nanosecond."""
+        """Add events in any order; an event without duration counts as one nanosecond."""
         rows, start = events.rows, events.start
         length = np.maximum(events.duration, 1)
         if self._in_order(events):
@@ -72,7 +72,7 @@ class Concurrency(State):
         self._keep(activity, end)
 
     def _in_order(self, events: Groups) -> bool:
-        """Returns whether the events belong to few activities and are in order.
+        """Return whether the events belong to few activities and are in order.
 
         The order is that of their starts within each activity.
         """
@@ -83,7 +83,7 @@ class Concurrency(State):
         return bool(back == np.count_nonzero(start[heads[1:]] < start[heads[1:] - 1]))
 
     def _add_in_order(self, events: Groups, length: Ints) -> None:
-        """Adds ordered events; most need no sorting to show that they raise no maximum.
+        """Add ordered events; most need no sorting to show that they raise no maximum.
 
         If the n-th event after each starts no sooner than the longest duration, at most n are concurrent.
         """
@@ -123,17 +123,17 @@ class Concurrency(State):
         return len(self._end)
 
     def running(self, more: int) -> tuple[Rows, Ints]:
-        """Returns activity and end of each of these, with free space for more after them."""
+        """Return activity and end of each of these, with free space for more after them."""
         activity, end = np.empty(self.kept + more, np.intp), np.empty(self.kept + more, np.int64)
         activity[: self.kept], end[: self.kept] = self._activity, self._end
         return activity, end
 
     def keep(self, activities: Rows, ends: Ints) -> None:
-        """Sets the running events, restricted to those that still run and to the bound."""
+        """Set the running events, restricted to those that still run and to the bound."""
         self._keep(activities, ends)
 
     def merge(self, other: Concurrency, rows: Rows, disjoint: npt.NDArray[np.bool_]) -> None:
-        """Adds the values of another table; its activity ``a`` is ``rows[a]`` here.
+        """Add the values of another table; its activity ``a`` is ``rows[a]`` here.
 
         The larger value is exact if the events of both do not overlap in time, otherwise a lower bound.
 
@@ -151,13 +151,13 @@ class Concurrency(State):
         self._keep(activities, np.concatenate([self._end, other._end]))
 
     def last_ns(self) -> Ints:
-        """Returns the latest known end by activity row, int64 ns; ``LONG_AGO`` without events."""
+        """Return the latest known end by activity row, int64 ns; ``LONG_AGO`` without events."""
         last = self._latest.copy()
         np.maximum.at(last, self._activity, self._end)
         return last
 
     def _keep(self, activities: Rows, ends: Ints) -> None:
-        """Stores the events running at their activity's latest start, longest running first."""
+        """Store the events running at their activity's latest start, longest running first."""
         running = np.flatnonzero(ends > self._latest.take(activities))
         if len(running) > _MAX_RUNNING:
             order = np.argsort(-ends[running], kind="stable")
@@ -167,7 +167,7 @@ class Concurrency(State):
 
 
 def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
-    """Raises the maxima by activity to those of the given intervals. Shapes (n,), n >= 1.
+    """Raise the maxima by activity to those of the given intervals. Shapes (n,), n >= 1.
 
     With starts and ends each sorted within an activity, c + 1 intervals exist at the i-th start exactly if the (i -
     c)-th end comes after it. So one comparison decides whether a maximum must be raised, which is rare.

@@ -32,11 +32,11 @@ class Durations(State):
         self._counts = np.zeros(0, np.int64)
 
     def grow(self, width: int) -> None:
-        """Extends the tables to activities below ``width``."""
+        """Extend the tables to activities below ``width``."""
         self._low, self._room, self._first = (widened(old, width) for old in (self._low, self._room, self._first))
 
     def add(self, events: Groups) -> None:
-        """Counts events."""
+        """Count events."""
         bucket = _bucket(events.duration)
         rows = events.rows
         low, high = np.minimum.reduceat(bucket, events.heads), np.maximum.reduceat(bucket, events.heads)
@@ -46,7 +46,7 @@ class Durations(State):
         self._counts += np.bincount(bucket, minlength=len(self._counts))
 
     def room_for(self, rows: Rows, shortest: Ints, longest: Ints) -> tuple[Ints, int, Ints]:
-        """Extends rows to the given durations.
+        """Extend rows to the given durations.
 
         Args:
             rows: activity rows, distinct.
@@ -63,7 +63,7 @@ class Durations(State):
         return self._first - self._low - _ONE, _SHIFT, self._counts
 
     def merge(self, other: Durations, rows: Rows) -> None:
-        """Adds the counts of another table; its activity ``a`` is ``rows[a]`` here."""
+        """Add the counts of another table; its activity ``a`` is ``rows[a]`` here."""
         activity = np.repeat(rows, other._room)
         bucket = np.arange(len(other._counts)) - np.repeat(other._first - other._low, other._room)
         some = other._counts > 0
@@ -73,11 +73,11 @@ class Durations(State):
         np.add.at(self._counts, bucket + (self._first - self._low)[activity], other._counts[some])
 
     def quantile(self, activity: int, share: float) -> float:
-        """Returns a quantile of an activity's durations, ns; 0 without events."""
+        """Return a quantile of an activity's durations, ns; 0 without events."""
         return self.quantiles(activity, (share,))[0]
 
     def quantiles(self, activity: int, shares: Sequence[float]) -> list[float]:
-        """Returns the quantile for each share."""
+        """Return the quantile for each share."""
         first = int(self._first[activity])
         running = self._counts[first : first + int(self._room[activity])].cumsum()
         total = int(running[-1]) if len(running) else 0
@@ -88,7 +88,7 @@ class Durations(State):
         return [(_border(bucket) + _border(bucket + 1)) / 2 for bucket in buckets]
 
     def _widen(self, activity: Rows, bucket: Ints) -> None:
-        """Adds the missing buckets to rows of activities."""
+        """Add the missing buckets to rows of activities."""
         low = np.where(self._room > 0, self._low, _FAR)
         high = np.where(self._room > 0, self._low + self._room, -_FAR)
         np.minimum.at(low, activity, bucket - _SLACK)
@@ -105,12 +105,12 @@ class Durations(State):
 
 
 def _bucket(duration: Ints) -> Ints:
-    """Returns the bucket of each duration in ns."""
+    """Return the bucket of each duration in ns."""
     bucket: Ints = (np.maximum(duration, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _ONE
     return bucket
 
 
 def _border(bucket: int) -> float:
-    """Returns the lower bound of a bucket, ns."""
+    """Return the lower bound of a bucket, ns."""
     power, part = divmod(bucket, 1 << _BITS)
     return math.ldexp(1 + part / (1 << _BITS), power)

@@ -39,12 +39,12 @@ class Nodes(State):
         self.ends = np.zeros(width, np.int64)
 
     def grow(self, width: int) -> None:
-        """Extends the columns to activities below ``width``."""
+        """Extend the columns to activities below ``width``."""
         for name, column in vars(self).items():
             setattr(self, name, widened(column, width, fill=_NEVER if name == "first" else 0))
 
     def add(self, events: Groups) -> None:
-        """Adds events."""
+        """Add events."""
         rows, heads, occurs = events.rows, events.heads, events.lengths
         duration, size = events.duration, events.size
         length = duration.astype(np.float64)
@@ -62,14 +62,14 @@ class Nodes(State):
         self.rates[rows] += np.add.reduceat(size / length, heads)
 
     def add_sums(self, sums: Nodes) -> None:
-        """Adds sums of further events, in the same rows."""
+        """Add sums of further events, in the same rows."""
         for name in ("events", "ns", "bytes", "timed", "rates"):
             getattr(self, name).__iadd__(getattr(sums, name))
         np.maximum(self.longest, sums.longest, out=self.longest)
         np.minimum(self.first, sums.first, out=self.first)
 
     def merge(self, other: Nodes, rows: Rows) -> None:
-        """Adds the sums of another table; its activity ``a`` is ``rows[a]`` here."""
+        """Add the sums of another table; its activity ``a`` is ``rows[a]`` here."""
         for name, column in vars(self).items():
             theirs = getattr(other, name)
             if name == "longest":

@@ -47,18 +47,18 @@ class OpenCases(State):
         return case in self._slots
 
     def grow(self, width: int) -> None:
-        """Extends the tables to activities below ``width``."""
+        """Extend the tables to activities below ``width``."""
         seen = np.zeros((len(self._seen), -(-width // _BITS)), np.uint8)
         seen[:, : self._seen.shape[1]] = self._seen
         self._seen = seen
 
     def slots(self, cases: Ints) -> Rows:
-        """Returns the slots of distinct cases; opens new cases."""
+        """Return the slots of distinct cases; opens new cases."""
         table = self._slots
         return np.array([table[case] if case in table else self._open(case) for case in cases.tolist()], np.intp)
 
     def note(self, slot: Rows, activity: Rows) -> Rows:
-        """Records which activities occur in which slots.
+        """Record which activities occur in which slots.
 
         Returns:
             The activity of each new pair.
@@ -79,16 +79,16 @@ class OpenCases(State):
         return activities
 
     def activities(self) -> npt.NDArray[np.uint8]:
-        """Returns the activities of each slot as bits, uint8[slots, bytes]. The caller may add to them."""
+        """Return the activities of each slot as bits, uint8[slots, bytes]. The caller may add to them."""
         return self._seen
 
     def rename(self, case: int, name: int) -> None:
-        """Renames an open case to an unused id."""
+        """Rename an open case to an unused id."""
         if (slot := self._slots.pop(case, None)) is not None:
             self._slots[name] = slot
 
     def close(self, case: int) -> int:
-        """Closes a case; returns its last activity, or ``NOTHING`` if it was not open."""
+        """Close a case; returns its last activity, or ``NOTHING`` if it was not open."""
         slot = self._slots.pop(case, None)
         if slot is None:
             return NOTHING
@@ -98,7 +98,7 @@ class OpenCases(State):
         return last
 
     def evict(self) -> Rows:
-        """Closes the longest idle cases beyond the bound; returns their last activities."""
+        """Close the longest idle cases beyond the bound; returns their last activities."""
         excess = len(self._slots) - self._bound
         if excess <= 0:
             return np.zeros(0, np.intp)
@@ -109,7 +109,7 @@ class OpenCases(State):
         return np.array([self.close(case) for case in cases[order].tolist()], np.intp)
 
     def last_activities(self) -> Rows:
-        """Returns the last activity of each open case."""
+        """Return the last activity of each open case."""
         return np.asarray(self.last[self.last != NOTHING], np.intp)
 
     def _open(self, case: int) -> int:

@@ -23,11 +23,11 @@ class Events(NamedTuple):
     size: Ints
 
     def pick(self, rows: npt.NDArray[np.intp] | slice) -> Events:
-        """Returns the selected rows of each column."""
+        """Return the selected rows of each column."""
         return Events(self.case[rows], self.activity[rows], self.start[rows], self.duration[rows], self.size[rows])
 
     def place(self, at: slice, events: Events) -> None:
-        """Writes events to the selected rows."""
+        """Write events to the selected rows."""
         self.case[at], self.activity[at], self.start[at] = events.case, events.activity, events.start
         self.duration[at], self.size[at] = events.duration, events.size
 
@@ -67,7 +67,7 @@ class Pending(State):
         return self._columns.pick(slice(self._stop, self._end))
 
     def put(self, case: npt.ArrayLike, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray) -> int:
-        """Adds events, whose ``case`` may be a single number; returns the number of buffered events."""
+        """Add events, whose ``case`` may be a single number; returns the number of buffered events."""
         begin, count = self._end, len(activity)
         cases, activities, starts, durations, sizes = self._columns
         if begin + count > len(starts):
@@ -85,7 +85,7 @@ class Pending(State):
         return self._end - self._first
 
     def accept(self, rows: npt.NDArray[np.intp] | None) -> None:
-        """Accepts the given rows of ``new``, all by default; the others are dropped."""
+        """Accept the given rows of ``new``, all by default; the others are dropped."""
         if rows is not None:
             self.new.place(slice(0, len(rows)), self.new.pick(rows))
             self._end = self._stop + len(rows)
@@ -95,7 +95,7 @@ class Pending(State):
         self._stop = self._end
 
     def take(self, until_ns: int, at_most: int) -> Events:
-        """Removes the events that start no later than a time. It removes further ones until few are left.
+        """Remove the events that start no later than a time. It removes further ones until few are left.
 
         Args:
             until_ns: that time.
@@ -127,7 +127,7 @@ class Pending(State):
         return events.pick(slice(0, taken))
 
     def rename(self, case: int, name: int) -> bool:
-        """Changes the case of a case's events; returns whether there are any."""
+        """Change the case of a case's events; returns whether there are any."""
         rows = np.flatnonzero(self.events.case == case)
         self.events.case[rows] = name
         return len(rows) > 0
@@ -137,13 +137,13 @@ class Pending(State):
         self._move(_room(self._end - self._first))
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns a copy of the state as plain data."""
+        """Return a copy of the state as plain data."""
         columns = [column.copy() for column in self.events]
         return {"newest": self.newest, "_first": 0, "_stop": len(self), "_end": len(self), "_columns": columns}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         return super().restore(data | {"_columns": Events(*(column.copy() for column in data["_columns"]))})
 
     def _make_room(self, count: int) -> None:

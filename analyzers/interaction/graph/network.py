@@ -45,7 +45,7 @@ class Network:
     reads: Matrix
 
     def components(self, keep: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:
-        """Returns the component of each vertex and of each file, from 0. Returns -1 for vertices without interactions.
+        """Return the component of each vertex and of each file, from 0. Returns -1 for vertices without interactions.
 
         Args:
             keep: whether each vertex is kept (not pruned).
@@ -65,7 +65,7 @@ class Network:
         return part[:nodes], part[nodes:]
 
     def without(self, keep: npt.NDArray[np.bool_]) -> Network:
-        """Returns the graph without the edges of pruned vertices."""
+        """Return the graph without the edges of pruned vertices."""
         mask = sparse.diags_array(keep.astype(np.float64)).tocsr()
         links, writes, reads = mask @ self.links @ mask, mask @ self.writes, self.reads @ mask
         for matrix in (links, writes, reads):
@@ -74,7 +74,7 @@ class Network:
 
 
 def network_of(tables: Tables, by: Grouping, jobs: Ints, hosts: Ints, *, forks: bool) -> Network:
-    """Creates the graph.
+    """Create the graph.
 
     Args:
         tables: columns of the interaction graph.
@@ -120,7 +120,7 @@ def _matrix(row: Rows, column: Rows, weight: Ints, shape: tuple[int, int]) -> Ma
 
 
 def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tuple[Rows, Rows, Ints], Ints]:
-    """Returns the writes, the receipts of data from others, and the channels with any flow."""
+    """Return the writes, the receipts of data from others, and the channels with any flow."""
     pair, which = np.unique(node_of[tables.users] * SPACE + tables.channels, return_inverse=True)
     node, channel = np.divmod(pair, SPACE)
 
@@ -157,7 +157,7 @@ def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tupl
 
 
 def _two_lowest(value: Ints, group: Rows, groups: int) -> tuple[Ints, Ints, Rows]:
-    """Returns the two lowest values of each group (NEVER if missing). It also returns the row of the lowest."""
+    """Return the two lowest values of each group (NEVER if missing). It also returns the row of the lowest."""
     order = np.lexsort((value, group))
     begins = np.searchsorted(group[order], np.arange(groups))
     padded = np.append(value[order], NEVER)
@@ -167,7 +167,7 @@ def _two_lowest(value: Ints, group: Rows, groups: int) -> tuple[Ints, Ints, Rows
 
 
 def _overlaps(first: Ints, last: Ints, group: Rows) -> npt.NDArray[np.bool_]:
-    """Returns which intervals overlap another one of their group. An interval that ends before it begins is ignored."""
+    """Return which intervals overlap another one of their group. An interval that ends before it begins is ignored."""
     rows = np.flatnonzero(last >= first)
     overlaps = np.zeros(len(first), np.bool_)
     if len(rows) < 2:

@@ -31,12 +31,12 @@ class Connections:
     count: Floats
 
     def links(self, nodes: int) -> Matrix:
-        """Returns the data flow as interactions from vertex to vertex, [nodes, nodes]."""
+        """Return the data flow as interactions from vertex to vertex, [nodes, nodes]."""
         return sparse.coo_array((self.count, (self.source, self.target)), shape=(nodes, nodes)).tocsr()
 
 
 def connections_of(network: Network, joins: npt.NDArray[np.bool_]) -> Connections:
-    """Finds the connections that two vertices use.
+    """Find the connections that two vertices use.
 
     Args:
         network: pruned graph.

@@ -19,7 +19,7 @@ _CLOSE: Final = 1e-10  # total change of the ranks at which the iteration stops
 
 
 def start_weights(use: Floats, part: Rows) -> Floats:
-    """Returns initial ranks that sum to 1 in each component, by use. Equal if nothing in it was used.
+    """Return initial ranks that sum to 1 in each component, by use. Equal if nothing in it was used.
 
     Args:
         use: amounts that the ranks are proportional to, [nodes].
@@ -35,7 +35,7 @@ def start_weights(use: Floats, part: Rows) -> Floats:
 
 
 def once(network: Network, start: Floats, part: Rows) -> Floats:
-    """Returns the ranks of [Ranking] after one iteration. They are scaled to sum to 1 in each component."""
+    """Return the ranks of [Ranking] after one iteration. They are scaled to sum to 1 in each component."""
     flow = Flow(network)
     ranks = _scaled(flow.passed(start), part)
     nothing = _sums(ranks, part)[np.maximum(part, 0)] == 0  # only vertices without out-edges have used something
@@ -46,7 +46,7 @@ def once(network: Network, start: Floats, part: Rows) -> Floats:
 
 
 def converged(network: Network, start: Floats, part: Rows, damping: float) -> Floats:
-    """Returns PageRank at its fixed point. The weight of vertices without out-edges returns to the initial ranks."""
+    """Return PageRank at its fixed point. The weight of vertices without out-edges returns to the initial ranks."""
     inside = part >= 0
     flow = Flow(network)
     gives = flow.given > 0

@@ -27,7 +27,7 @@ class Flow:
         self._links, self._writes, self._reads = _turned(network.links), _turned(network.writes), _turned(network.reads)
 
     def passed(self, weight: Floats) -> Floats:
-        """Returns the weight that reaches each vertex. A file passes on its weight in shares of its readers' calls."""
+        """Return the weight that reaches each vertex. A file passes on its weight in shares of its readers' calls."""
         each = np.divide(weight, self.given, out=np.zeros_like(weight), where=self.given > 0)
         through = (self._writes @ each) * self._shared
         reached: Floats = self._links @ each + self._reads @ through - each * self._returned

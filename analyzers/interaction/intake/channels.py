@@ -51,7 +51,7 @@ class Channels:
         return len(self._names)
 
     def of(self, files: npt.NDArray[np.integer], known: Sequence[FileInfo], space: int = 0) -> npt.NDArray[np.int64]:
-        """Returns the channel of each file number, int64.
+        """Return the channel of each file number, int64.
 
         Args:
             files: file numbers.
@@ -73,19 +73,19 @@ class Channels:
         return channels
 
     def name(self, channel: int) -> str:
-        """Returns the path of a channel."""
+        """Return the path of a channel."""
         return self._names[channel]
 
     def kind(self, channel: int) -> EdgeKind:
-        """Returns the kind of a channel."""
+        """Return the kind of a channel."""
         return self._kinds[channel]
 
     def adopt(self, other: Channels, channel: int) -> int:
-        """Returns the number here of another object's channel, if the machines have the same numbers."""
+        """Return the number here of another object's channel, if the machines have the same numbers."""
         return self._add(other._names[channel], other._kinds[channel], other._spaces[channel])
 
     def adopt_shared(self, other: Channels, channel: int, machines: Sequence[int]) -> int:
-        """Returns the number here of another job's channel.
+        """Return the number here of another job's channel.
 
         Returns 0 for pipes and sockets of one machine, or of an unknown one.
 
@@ -102,7 +102,7 @@ class Channels:
         return self._add(name, kind, space)
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns a copy of the state as plain data."""
+        """Return a copy of the state as plain data."""
         return {
             "overflowed": self.overflowed,
             "names": list(self._names),
@@ -114,7 +114,7 @@ class Channels:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls()
         made.overflowed = data["overflowed"]
         made._names, made._kinds, made._spaces = list(data["names"]), list(data["kinds"]), list(data["spaces"])
@@ -149,7 +149,7 @@ def _is_local(info: FileInfo) -> bool:
 
 
 def connection(path: str) -> str:
-    """Returns the common name of both ends of a connection.
+    """Return the common name of both ends of a connection.
 
     >>> connection("TCP:[127.0.0.1:80->127.0.0.1:4711]") == connection("TCP:[127.0.0.1:4711->127.0.0.1:80]")
     True

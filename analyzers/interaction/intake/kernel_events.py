@@ -64,7 +64,7 @@ class KernelEvents:
         self._guest_numbers: dict[tuple[int, int], int] = {}
 
     def update(self, batch: EventBatch, code: Ints, space: int) -> KernelUpdate:
-        """Adds events in the order in which they happened.
+        """Add events in the order in which they happened.
 
         Args:
             batch: rows of layer KERNEL.
@@ -91,7 +91,7 @@ class KernelEvents:
         return KernelUpdate(actors, columns, links, devices, scheduled.void)
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data."""
+        """Return the state as plain data."""
         return {
             "scheduling": self._scheduling.snapshot(),
             "locks": self._locks.snapshot(),
@@ -101,7 +101,7 @@ class KernelEvents:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls.__new__(cls)
         made._scheduling = Scheduling.restore(data["scheduling"])
         made._locks, made._guests = Locks.restore(data["locks"]), Guests.restore(data["guests"])
@@ -120,7 +120,7 @@ class KernelEvents:
         return Links(ends[0], ends[1], "guest")
 
     def _guest_key(self, vcpu: int, cr3: int) -> int:
-        """Returns the key of a guest process. Address spaces belong to a virtual machine, not to one of its CPUs."""
+        """Return the key of a guest process. Address spaces belong to a virtual machine, not to one of its CPUs."""
         space = vcpu // SPACE
         number = self._guest_numbers.get((space, cr3))
         if number is None:
@@ -133,7 +133,7 @@ class KernelEvents:
 def _said(
     batch: EventBatch, code: Ints, acting: Ints, other: Ints, scheduled: Scheduled
 ) -> tuple[Ints, dict[str, Ints]]:
-    """Returns the threads and their new information in order of the events. The last name therefore wins."""
+    """Return the threads and their new information in order of the events. The last name therefore wins."""
     file = batch.file.astype(np.int64)
     own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
     acts, told = np.flatnonzero(acting > 0), np.flatnonzero((file > 0) & (other > 0))

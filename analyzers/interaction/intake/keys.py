@@ -22,7 +22,7 @@ _KIND_BITS: Final = 3  # bits of the kind in the key of a link
 
 
 def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:
-    """Returns the number of each thread. It is its own number, otherwise that of its process, rank or stream."""
+    """Return the number of each thread. It is its own number, otherwise that of its process, rank or stream."""
     threads: Ints = np.where(tids == 0, pids, tids)
     nobody = threads == 0
     if nobody.any():
@@ -32,11 +32,11 @@ def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:
 
 
 def link_keys(source: Ints | Rows, target: Ints | Rows, kind: Ints | int) -> Ints:
-    """Returns a key for each pair of rows and kind of link."""
+    """Return a key for each pair of rows and kind of link."""
     return (((source.astype(np.int64) << _LINK_BITS) | target) << _KIND_BITS) | kind
 
 
 def link_ends(keys: Ints) -> tuple[Ints, Ints, Ints]:
-    """Returns source, target and kind from the keys of links."""
+    """Return source, target and kind from the keys of links."""
     pairs = keys >> _KIND_BITS
     return pairs >> _LINK_BITS, pairs & (2**_LINK_BITS - 1), keys & (2**_KIND_BITS - 1)

@@ -37,7 +37,7 @@ class Locks:
         self._requests = ForwardFill(2, limit)
 
     def update(self, code: Ints, time: Ints, thread: Ints, lock: Ints) -> Handovers:
-        """Adds lock events in the order in which they happened.
+        """Add lock events in the order in which they happened.
 
         Args:
             code: LOCK_REQ, LOCK_ACQ or UNLOCK of each event.
@@ -64,12 +64,12 @@ class Locks:
         )
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data."""
+        """Return the state as plain data."""
         return {"holders": self._holders.snapshot(), "requests": self._requests.snapshot()}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls.__new__(cls)
         made._holders, made._requests = ForwardFill.restore(data["holders"]), ForwardFill.restore(data["requests"])
         return made

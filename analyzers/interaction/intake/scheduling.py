@@ -42,7 +42,7 @@ class Scheduling:
         self._threads = ForwardFill(2, limit)
 
     def update(self, code: Ints, time: Ints, acting: Ints, other: Ints, waits: npt.NDArray[np.bool_]) -> Scheduled:
-        """Adds events in the order in which they happened.
+        """Add events in the order in which they happened.
 
         Args:
             code: KernelEvent of each event.
@@ -77,12 +77,12 @@ class Scheduling:
         return Scheduled(acting[switch], np.maximum(ran_ns, 0), links, void)
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data."""
+        """Return the state as plain data."""
         return {"threads": self._threads.snapshot()}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls.__new__(cls)
         made._threads = ForwardFill.restore(data["threads"])
         return made

@@ -39,7 +39,7 @@ class Guests:
         self._wakers = ForwardFill(2, limit)
 
     def update(self, code: Ints, acting: Ints, other: Ints, value: Ints) -> GuestWakes:
-        """Adds events in the order in which they happened.
+        """Add events in the order in which they happened.
 
         An inter-processor interrupt injected into a virtual CPU links two processes: the one on the virtual CPU whose
         thread woke it, and the one on the woken virtual CPU.
@@ -62,12 +62,12 @@ class Guests:
         return GuestWakes(waker[linked], space[linked], acting[linked], waker_space[linked])
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data."""
+        """Return the state as plain data."""
         return {"spaces": self._spaces.snapshot(), "wakers": self._wakers.snapshot()}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls.__new__(cls)
         made._spaces, made._wakers = ForwardFill.restore(data["spaces"]), ForwardFill.restore(data["wakers"])
         return made

@@ -19,7 +19,7 @@ _COLUMNS: Final = ("source", "target", "from_file", "to_file", "kind", "count", 
 
 
 def kinds_of(tables: Tables, network: Network) -> Ints:
-    """Returns the kind of each file of a network, as index into ``EdgeKind``."""
+    """Return the kind of each file of a network, as index into ``EdgeKind``."""
     together = np.unique(tables.channels[tables.uses["collectives"] > 0])
     kinds = np.array([_KINDS.index(tables.channel_names.kind(at)) for at in network.channel.tolist()], np.int64)
     shared = np.isin(network.channel, together) & (kinds == _KINDS.index("file"))
@@ -27,7 +27,7 @@ def kinds_of(tables: Tables, network: Network) -> Ints:
 
 
 def joins(kinds: Ints) -> Any:
-    """Returns which files are pipes and sockets, whose names carry no information, bool[files]."""
+    """Return which files are pipes and sockets, whose names carry no information, bool[files]."""
     return np.isin(kinds, (_KINDS.index("pipe"), _KINDS.index("socket")))
 
 
@@ -51,13 +51,13 @@ class Listing:
         self._read, self._written = self._moved("bytes_read"), self._moved("bytes_written")
 
     def busiest(self, most: int) -> Rows:
-        """Returns the files with the most interactions."""
+        """Return the files with the most interactions."""
         through: Floats = self._network.writes.sum(axis=0) + self._network.reads.sum(axis=1)
         files = np.flatnonzero((self._file_part >= 0) & ~self._connections.private)
         return files[np.argsort(-through[files], kind="stable")][:most]
 
     def files(self, chosen: Rows) -> list[SharedFile]:
-        """Returns the public form of some files."""
+        """Return the public form of some files."""
         tables, network = self._tables, self._network
         size = int(tables.channels.max(initial=0)) + 1
         read = np.bincount(tables.channels, weights=tables.uses["bytes_read"], minlength=size)
@@ -78,7 +78,7 @@ class Listing:
         ]
 
     def edges(self, nodes: Rows, files: Rows, most: int) -> tuple[list[Interaction], int]:
-        """Returns edges between some vertices and files by descending count.
+        """Return edges between some vertices and files by descending count.
 
         It also returns the number of omitted ones.
         """
@@ -138,7 +138,7 @@ class Listing:
         return table
 
     def _table(self, source: Rows, target: Rows, kind: Ints, **values: Any) -> dict[str, Ints]:
-        """Returns one row per pair of ends and kind, with the sums of its values."""
+        """Return one row per pair of ends and kind, with the sums of its values."""
         size = max(self._network.nodes, len(self._kinds), 1)
         pair = (source.astype(np.int64) * size + target) * len(_KINDS) + kind
         found, which = np.unique(pair, return_inverse=True)
@@ -150,7 +150,7 @@ class Listing:
         return table
 
     def _moved(self, column: str) -> Matrix:
-        """Returns the bytes by vertex and file."""
+        """Return the bytes by vertex and file."""
         tables, network = self._tables, self._network
         shape = (network.nodes, len(network.channel))
         if not len(network.channel):

@@ -31,7 +31,7 @@ _FEW: Final = 8
 def ranking_of(
     tables: Tables, settings: InteractionSettings, names: Names, spaces: list[tuple[str, str]], job: str
 ) -> Ranking:
-    """Computes the ranking.
+    """Compute the ranking.
 
     Args:
         tables: columns of the graph.
@@ -120,7 +120,7 @@ class _Answer:
         )
 
     def _rare(self, network: Network, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Returns which vertices of large components together have at most ``min_share`` of the interactions."""
+        """Return which vertices of large components together have at most ``min_share`` of the interactions."""
         kept = network.without(keep)
         part, _ = kept.components(keep)
         volume = _volume(kept)
@@ -138,7 +138,7 @@ class _Answer:
         return rare
 
     def _alone(self) -> npt.NDArray[np.bool_]:
-        """Returns which vertices acted but have no interactions."""
+        """Return which vertices acted but have no interactions."""
         alone = (self._part < 0) & (self._sums["events"] > 0)
         alone[self._pruned] = False
         return alone
@@ -159,7 +159,7 @@ class _Answer:
         return np.bincount(network.node_of, weights=weights, minlength=network.nodes).astype(np.int64)
 
     def _representatives(self, network: Network) -> Rows:
-        """Returns the row of each vertex's representative thread.
+        """Return the row of each vertex's representative thread.
 
         It is the first of the process, otherwise the busiest.
         """
@@ -217,7 +217,7 @@ class _Answer:
         )
 
     def _threads(self) -> dict[int, list[int]]:
-        """Returns process and thread numbers of the leaders."""
+        """Return process and thread numbers of the leaders."""
         if self._tids is None:
             node_of, leaders = self._network.node_of, sorted(self._leaders())
             mine = np.flatnonzero(np.isin(node_of, leaders))
@@ -229,7 +229,7 @@ class _Answer:
         return self._tids
 
     def _leaders(self) -> set[int]:
-        """Returns the vertices that are leaders of the listed components."""
+        """Return the vertices that are leaders of the listed components."""
         if self._led is None:
             order = np.lexsort((-self._converged, -self._once, self._part))
             inside = order[self._part[order] >= 0]
@@ -239,7 +239,7 @@ class _Answer:
         return self._led
 
     def _groups(self, members: Rows) -> list[Community]:
-        """Returns the communities of a component.
+        """Return the communities of a component.
 
         Args:
             members: vertices of the component, highest rank first.
@@ -281,7 +281,7 @@ def _numbered(texts: list[str]) -> Ints:
 
 
 def _volume(network: Network) -> Floats:
-    """Returns the number of interactions of each vertex, given and received."""
+    """Return the number of interactions of each vertex, given and received."""
     links = network.links.sum(axis=0) + network.links.sum(axis=1)
     volume: Floats = links + network.writes.sum(axis=1) + network.reads.sum(axis=0)
     return volume

@@ -16,7 +16,7 @@ _MAX_GENERATIONS: Final = 64  # maximum number of forks over which names are inh
 
 
 def names_of(tables: Tables) -> Ints:
-    """Returns the number of the file that names each actor, 0 or less if unnamed.
+    """Return the number of the file that names each actor, 0 or less if unnamed.
 
     A thread is named after its process. A process that never executed another program is named after its maker.
     """
@@ -41,7 +41,7 @@ def names_of(tables: Tables) -> Ints:
 
 
 def short_name(path: str) -> str:
-    """Returns the display name for the path of a program. The text of a kernel event has one, too.
+    """Return the display name for the path of a program. The text of a kernel event has one, too.
 
     >>> short_name("/usr/bin/cat"), short_name("comm:kworker/0:1")
     ('cat', 'kworker/0:1')

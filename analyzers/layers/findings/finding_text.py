@@ -11,12 +11,12 @@ _UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 def spoken(layer: str) -> str:
-    """Returns the usual spelling of a layer's name."""
+    """Return the usual spelling of a layer's name."""
     return _LAYERS.get(layer, layer)
 
 
 def some(number: int, thing: str) -> str:
-    """Formats a count with its noun.
+    """Format a count with its noun.
 
     >>> some(1, "read"), some(1200, "read")
     ('1 read', '1,200 reads')
@@ -25,7 +25,7 @@ def some(number: int, thing: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Lists the first names, and the number of further ones.
+    """List the first names, and the number of further ones.
 
     >>> listed(["a", "b"]), listed("abcde")
     ('a, b', 'a, b, c and 2 more')
@@ -36,7 +36,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Formats a duration.
+    """Format a duration.
 
     >>> lasting(12.345), lasting(0.00234), lasting(0.0)
     ('12.3 s', '2.34 ms', '0 us')

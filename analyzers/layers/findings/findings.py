@@ -30,7 +30,7 @@ _RULES: Final[tuple[Callable[[ReportContext, Layers, Thresholds], Iterator[Findi
 
 
 def findings(view: ReportContext, report: Layers, limits: Thresholds) -> list[Finding]:
-    """Returns the findings by descending time."""
+    """Return the findings by descending time."""
     least_s = max(limits.least_s, limits.least_share * sum(row.data_seconds for row in report.layers))
     found = [each for rule in _RULES for each in rule(view, report, limits) if each.seconds >= least_s]
     return sorted(found, key=lambda finding: -finding.seconds)

@@ -20,7 +20,7 @@ _OTHER = WAYS.index("other")
 
 
 def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports layers that spend time on files that their caller never named."""
+    """Report layers that spend time on files that their caller never named."""
     times = {row.layer: row for row in report.layers}
     for own in report.own_files:
         caller = times.get(own.layer)
@@ -41,7 +41,7 @@ def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
 
 
 def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports data files that are opened repeatedly for little data."""
+    """Report data files that are opened repeatedly for little data."""
     if view.analyzer.tables.opened.dropped:
         return  # opens are not known completely
     _, node, sums = view.by_node
@@ -80,7 +80,7 @@ def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[F
 
 
 def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports layers whose own time on data is mostly in calls that move no data."""
+    """Report layers whose own time on data is mostly in calls that move no data."""
     for row in report.layers:
         if row.data_seconds < limits.least_s or not row.reads + row.writes:
             continue
@@ -100,7 +100,7 @@ def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterato
 
 
 def failed(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports layers with many failed calls."""
+    """Report layers with many failed calls."""
     for row in report.layers:
         share = row.failed / row.calls if row.calls else 0.0
         if share >= limits.failed_share:
@@ -124,7 +124,7 @@ def _by_key(key: Ints, values: Ints, size: int) -> Ints:
 
 
 def _busiest(view: ReportContext, layer: LayerStats, by: str) -> tuple[str, int, int]:
-    """Returns the call of a layer with the largest sum. It also returns its number of calls and the sum.
+    """Return the call of a layer with the largest sum. It also returns its number of calls and the sum.
 
     For failures all calls count; for times only calls on data that move no bytes.
     """

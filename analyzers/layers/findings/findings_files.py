@@ -33,14 +33,14 @@ class _Rows(NamedTuple):
 
 
 def of_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports small requests, and folders with many small files."""
+    """Report small requests, and folders with many small files."""
     rows = _rows_of(view)
     yield from _small_requests(view, rows, limits)
     yield from _many_files(view, rows, limits)
 
 
 def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
-    """Reports small requests to similar files; files with few requests are combined by folder."""
+    """Report small requests to similar files; files with few requests are combined by folder."""
     moves = np.zeros(len(view.folder_of_class), np.int64)
     np.add.at(moves, rows.kind, rows.sums[:, _AT["reads"]] + rows.sums[:, _AT["writes"]])
     by_folder = moves[rows.kind] < limits.small_calls
@@ -72,7 +72,7 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
 
 
 def _many_files(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
-    """Reports folders with many small files whose time is mostly spent on opening and closing."""
+    """Report folders with many small files whose time is mostly spent on opening and closing."""
     pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
     opened = rows.sums[:, _AT["opens"]] > 0
     opened_files = np.unique(np.stack([group[opened], rows.file[opened]]), axis=1)[0]
@@ -105,7 +105,7 @@ def _rows_of(view: ReportContext) -> _Rows:
 
 
 def _summed(key: Ints, sums: npt.NDArray[np.int64]) -> tuple[Ints, npt.NDArray[np.intp], npt.NDArray[np.int64]]:
-    """Returns the distinct keys, the index of each row's key, and the sums by key."""
+    """Return the distinct keys, the index of each row's key, and the sums by key."""
     pairs, group = np.unique(key, return_inverse=True)
     total = np.zeros((len(pairs), sums.shape[1]), np.int64)
     np.add.at(total, group, sums)

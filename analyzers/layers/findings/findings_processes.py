@@ -15,7 +15,7 @@ from .finding_text import lasting, listed, some, spoken
 
 
 def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports layers whose time on data is concentrated in few processes."""
+    """Report layers whose time on data is concentrated in few processes."""
     process, layers, _ = view.by_process
     for number in range(LAYERS):
         everyone, noun = view.crowd(number)
@@ -45,7 +45,7 @@ def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Ite
 
 
 def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports collective calls whose processes arrive at different times."""
+    """Report collective calls whose processes arrive at different times."""
     for each in report.collectives:
         share = each.late_seconds / each.seconds if each.seconds else 0.0
         if share < limits.late_share:
@@ -64,7 +64,7 @@ def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Fi
 
 
 def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports collective calls that move data but spend their time elsewhere.
+    """Report collective calls that move data but spend their time elsewhere.
 
     That time is outside the layers that move the data.
     """
@@ -108,7 +108,7 @@ def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iter
 
 
 def node_local(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports jobs on several nodes that use node-local file systems."""
+    """Report jobs on several nodes that use node-local file systems."""
     moved = sum(row.bytes_read + row.bytes_written for row in report.mounts)
     local = [row for row in report.mounts if row.scope == "local" and row.hosts > 1]
     mine = sum(row.bytes_read + row.bytes_written for row in local)

@@ -15,7 +15,7 @@ _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")
 
 
 def amplified(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports layers that amplify requests.
+    """Report layers that amplify requests.
 
     They make many calls per request, move more or fewer bytes, or read in order to write.
     """
@@ -29,7 +29,7 @@ def amplified(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
 
 
 def computing(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports format libraries that spend most of the time of their requests themselves."""
+    """Report format libraries that spend most of the time of their requests themselves."""
     for row in report.layers:
         whole = _request_seconds(report, row.layer, "read") + _request_seconds(report, row.layer, "write")
         own = row.data_seconds - row.metadata_seconds
@@ -48,12 +48,12 @@ def computing(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
 
 
 def _request_seconds(report: Layers, layer: str, way: str) -> float:
-    """Returns the inclusive time of a layer's requests, s."""
+    """Return the inclusive time of a layer's requests, s."""
     return sum(row.seconds for row in report.fates if row.layer == layer and row.way == way)
 
 
 def _crossed(report: Layers, layer: str, steps: list[Step], limits: Thresholds) -> Iterator[Finding]:
-    """Reports reads within writes: blocks are read, changed and written back."""
+    """Report reads within writes: blocks are read, changed and written back."""
     size = sum(step.bytes for step in steps)
     written = sum(row.bytes for row in report.accounts if row.layer == layer and row.way == "write")
     if size < _KIB or size < (limits.bytes_below - 1) * written:
@@ -72,7 +72,7 @@ def _crossed(report: Layers, layer: str, steps: list[Step], limits: Thresholds) 
 
 
 def _more(report: Layers, account: Account, steps: list[Step], limits: Thresholds) -> Iterator[Finding]:
-    """Reports more calls or bytes below than requested, or fewer bytes."""
+    """Report more calls or bytes below than requested, or fewer bytes."""
     calls, moved = sum(step.calls for step in steps), sum(step.bytes for step in steps)
     below = sum(step.seconds for step in steps)
     seconds = max(below, _request_seconds(report, account.layer, account.way))

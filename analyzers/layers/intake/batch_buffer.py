@@ -32,16 +32,16 @@ class BatchBuffer:
         self._length = 0
 
     def __len__(self) -> int:
-        """Number of buffered events."""
+        """Return the number of buffered events."""
         return self._length
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Adds events of a stream."""
+        """Add events of a stream."""
         self._streams.setdefault(stream, _Stream(info, [])).batches.append(batch)
         self._length += len(batch)
 
     def take(self, processes: Processes, files: Files) -> Taken:
-        """Removes and returns all events, at least one, with their processes and hosts."""
+        """Remove and return all events, at least one, with their processes and hosts."""
         held, self._streams, self._length = self._streams, {}, 0
         streams = []
         for stream, new in held.items():

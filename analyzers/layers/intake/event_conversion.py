@@ -25,7 +25,7 @@ _FILLED: Final = {
 
 
 def believed(batch: EventBatch) -> tuple[EventBatch, int]:
-    """Returns events with durations and sizes clipped to plausible values.
+    """Return events with durations and sizes clipped to plausible values.
 
     It also returns the number of clipped events.
 
@@ -56,7 +56,7 @@ def _without_endless_requests(batch: EventBatch) -> EventBatch:
 
 
 def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Calls:
-    """Creates calls from events, without nesting information.
+    """Create calls from events, without nesting information.
 
     Args:
         batch: events, as returned by ``believed``.
@@ -97,7 +97,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
 
 
 def _within(column: IntArray, low: int, high: int) -> IntArray:
-    """Returns a column, clipped if a value is out of bounds."""
+    """Return a column, clipped if a value is out of bounds."""
     values = occurring(column)
     if int(values.min()) >= low and int(values.max()) <= high:
         return column

@@ -15,7 +15,7 @@ from .nesting import assign_fates
 
 
 def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> Ints:
-    """Returns the node of each event's handle, int64[n]. -1 - parent for events without a handle.
+    """Return the node of each event's handle, int64[n]. -1 - parent for events without a handle.
 
     Args:
         batch: events.
@@ -55,7 +55,7 @@ class LeafAggregator:
         self.counts = self._grouping.counts()
 
     def summed(self, calls: Calls) -> Calls:
-        """Replaces the calls of ``rows`` by the sums of their groups."""
+        """Replace the calls of ``rows`` by the sums of their groups."""
         batch = self._batch
         sums = self._grouping.sums([batch.duration, batch.requested, batch.bytes])
         calls.count, calls.failed = self.counts, calls.failed * self.counts
@@ -67,7 +67,7 @@ class LeafAggregator:
         return calls
 
     def by_size(self, calls: Calls, kind: Ints) -> Calls:
-        """Splits the summed calls by size class and by ``kind``. ``kind`` is a class of each summed call."""
+        """Split the summed calls by size class and by ``kind``. ``kind`` is a class of each summed call."""
         size = self._batch.requested
         parts, rows = self._parts(kind, size if is_constant(size) else _exponent(size))
         made = calls.take(rows)
@@ -75,7 +75,7 @@ class LeafAggregator:
         return made
 
     def by_step(self, kind: Ints, step_ns: int) -> tuple[Rows, list[Ints]]:
-        """Splits the summed calls of each kind at the ends of time steps.
+        """Split the summed calls of each kind at the ends of time steps.
 
         Returns:
             The summed call of each part; and start, end, count, ns and bytes of each part. A kind and step may have
@@ -95,6 +95,6 @@ class LeafAggregator:
 
 
 def _exponent(size: IntArray) -> Ints:
-    """Returns numbers that are equal for sizes with the same number of bits. They are the exponents of float64."""
+    """Return numbers that are equal for sizes with the same number of bits. They are the exponents of float64."""
     exponent: Ints = size.astype(np.float64).view(np.int64) >> 52
     return exponent

@@ -35,7 +35,7 @@ class Nested(NamedTuple):
 
 
 def nest(calls: Calls) -> Nested:
-    """Finds the enclosing calls that have ended. It adds the time of nested calls to them.
+    """Find the enclosing calls that have ended. It adds the time of nested calls to them.
 
     The enclosing call of a call is the next one of its thread that ends later and has a lower depth. If that does not
     span the call, the actual enclosing call was never observed: the call is an orphan and counts as the program's.
@@ -70,7 +70,7 @@ def nest(calls: Calls) -> Nested:
 
 
 def with_summaries_placed(calls: Calls) -> Calls:
-    """Sets the calling layer of nested summaries; their times do not identify the enclosing call.
+    """Set the calling layer of nested summaries; their times do not identify the enclosing call.
 
     Their time is subtracted from the first summary of that layer with the same thread, file and kind.
     """
@@ -131,7 +131,7 @@ def _enclosers(calls: Calls) -> tuple[Rows, npt.NDArray[np.bool_]]:
 
 
 def _add_below(calls: Calls, rows: Rows, encloser: Rows) -> None:
-    """Adds the sums of calls to their directly enclosing calls."""
+    """Add the sums of calls to their directly enclosing calls."""
     above = encloser[rows]
     calls.over[rows] = calls.layer[above]
     calls.over_kind[rows] = calls.kind[above]
@@ -143,7 +143,7 @@ def _add_below(calls: Calls, rows: Rows, encloser: Rows) -> None:
 
 
 def _add_to_collectives(calls: Calls, collective: Ints) -> None:
-    """Adds the work in the lowest layers to the enclosing collective calls.
+    """Add the work in the lowest layers to the enclosing collective calls.
 
     Only bytes of the same direction and file count: for example, reads of ``/proc`` by a library are not program data.
     """
@@ -161,7 +161,7 @@ def _add_to_collectives(calls: Calls, collective: Ints) -> None:
 
 
 def assign_fates(calls: Calls) -> None:
-    """Sets the translation of requests above the lowest layers, once all nested calls have ended."""
+    """Set the translation of requests above the lowest layers, once all nested calls have ended."""
     upper = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) == 0
     rows = np.flatnonzero(upper & moves(calls) & ~calls.summed & (calls.fate == NO_FATE))
     below = calls.below[rows]

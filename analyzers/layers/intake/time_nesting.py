@@ -18,7 +18,7 @@ _UPPER: Final = (Layer.NETCDF, Layer.PNETCDF, Layer.HDF5, Layer.MPIIO)
 
 
 def lacks_depth(batches: Iterable[EventBatch]) -> bool:
-    """Returns whether a trace has calls of several layers, including upper ones, but no depths."""
+    """Return whether a trace has calls of several layers, including upper ones, but no depths."""
     present: set[int] = set()
     for batch in batches:
         if batch.depth.any():
@@ -28,7 +28,7 @@ def lacks_depth(batches: Iterable[EventBatch]) -> bool:
 
 
 def nested_by_time(batch: EventBatch) -> EventBatch:
-    """Sets the depth of calls from their times. A call is nested in the calls of upper layers of the same thread.
+    """Set the depth of calls from their times. A call is nested in the calls of upper layers of the same thread.
 
     A call is nested in a call of an upper layer that spans it. Calls of one layer are never nested in one another, so
     coarse clocks do no harm. Summaries of many calls are neither nested nor enclosing. Without handles, each file gets
@@ -66,7 +66,7 @@ def _summaries(batch: EventBatch) -> npt.NDArray[np.bool_]:
 def _nest_thread(
     batch: EventBatch, rows: npt.NDArray[np.intp], depth: npt.NDArray[np.uint8], innermost: npt.NDArray[np.intp]
 ) -> None:
-    """Sets the depths of one thread's events, sorted by start."""
+    """Set the depths of one thread's events, sorted by start."""
     layer, start, end = batch.layer[rows], batch.start[rows], batch.end[rows]
     present = [each for each in TOP_DOWN if (layer == each).any()]
     for above, upper in enumerate(present[:-1]):

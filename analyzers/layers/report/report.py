@@ -34,7 +34,7 @@ class Cut:
 def make_report(
     analyzer: LayerAnalyzer, calls: Sequence[str], job: str = "", *, nesting: Nesting | None = None, cut: Cut = Cut()
 ) -> Layers:
-    """Returns the report as if all calls ended now.
+    """Return the report as if all calls ended now.
 
     Args:
         analyzer: layer analyzer; it is not changed.

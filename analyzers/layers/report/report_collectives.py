@@ -16,7 +16,7 @@ _CALLS, _NANO, _BYTES, _SYSTEM_NS, _SYSTEM_BYTES = range(len(SITE))
 
 
 def collectives(view: ReportContext, top: int, most_ranks: int) -> list[Collective]:
-    """Returns the collective calls with the most time."""
+    """Return the collective calls with the most time."""
     key, sums = view.analyzer.tables.sites.rows()
     site, process = split_site(key)
     sites = view.analyzer.sites

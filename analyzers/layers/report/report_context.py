@@ -38,11 +38,11 @@ class ReportContext:
     calls: Sequence[str]
 
     def call(self, number: int) -> str:
-        """Returns the name of a call."""
+        """Return the name of a call."""
         return self.calls[number] if 0 <= number < len(self.calls) else ""
 
     def host(self, row: int) -> str:
-        """Returns the host of a process."""
+        """Return the host of a process."""
         return self.analyzer.processes.known[row].host
 
     @cached_property
@@ -51,23 +51,23 @@ class ReportContext:
         return {process.host for process in self.analyzer.processes.known[1:]}
 
     def process(self, row: int) -> str:
-        """Returns the display name of a process."""
+        """Return the display name of a process."""
         return label_of(self.analyzer.processes.known[row]) if row else OTHER_NAME
 
     def path(self, file: int) -> str:
-        """Returns the path of a file."""
+        """Return the path of a file."""
         return self.analyzer.files.paths[file][:_MAX_TEXT] if file else OTHER_NAME
 
     def scope(self, file: int) -> Scope:
-        """Returns the scope of a file's file system."""
+        """Return the scope of a file's file system."""
         return SCOPES[self.analyzer.files.scopes[file]]
 
     def group(self, file: int) -> FileGroup:
-        """Returns the group of a file."""
+        """Return the group of a file."""
         return GROUPS[self.analyzer.files.class_groups[self.analyzer.files.classes[file]]]
 
     def class_path(self, file_class: int) -> str:
-        """Returns the path of a class's only file, or the class's name."""
+        """Return the path of a class's only file, or the class's name."""
         return self._paths[file_class][:_MAX_TEXT]
 
     @cached_property
@@ -127,11 +127,11 @@ class ReportContext:
         return total
 
     def number(self, layer: str) -> int:
-        """Returns the number of a layer by its name."""
+        """Return the number of a layer by its name."""
         return next(number for number in range(LAYERS) if layer_name(number) == layer)
 
     def of_layer(self, layer: int, name: str) -> int:
-        """Returns one sum of a layer."""
+        """Return one sum of a layer."""
         return int(self.layer_sums[layer, PROCESS.index(name)])
 
     @cached_property
@@ -140,7 +140,7 @@ class ReportContext:
         return np.array([process.rank >= 0 for process in self.analyzer.processes.known])
 
     def crowd(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
-        """Returns the processes that shares of a layer refer to, bool[processes]. It also returns a noun for them.
+        """Return the processes that shares of a layer refer to, bool[processes]. It also returns a noun for them.
 
         These are the ranks if there are any. Otherwise they are the processes of the busiest one's command that work on
         data in the layer; helpers started by a shell are excluded.
@@ -158,7 +158,7 @@ class ReportContext:
 
 
 def amounts(model: type[BaseModel], columns: Sequence[str], row: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Returns a model's fields from a table row; nanoseconds are converted to seconds.
+    """Return a model's fields from a table row; nanoseconds are converted to seconds.
 
     Args:
         model: result model.
@@ -175,7 +175,7 @@ def amounts(model: type[BaseModel], columns: Sequence[str], row: npt.NDArray[np.
 
 
 def label_of(process: Process) -> str:
-    """Returns the display name of a process."""
+    """Return the display name of a process."""
     if process.rank >= 0:
         return f"rank {process.rank}"
     where = f" on {process.host}" if process.host else ""
@@ -183,5 +183,5 @@ def label_of(process: Process) -> str:
 
 
 def largest(weight: npt.NDArray[np.int64], top: int) -> npt.NDArray[np.intp]:
-    """Returns the indices of the largest weights in descending order, at most ``top``."""
+    """Return the indices of the largest weights in descending order, at most ``top``."""
     return np.argsort(-weight, kind="stable")[:top]

@@ -19,7 +19,7 @@ _CALLS, _EXCLUSIVE = FILE.index("calls"), FILE.index("exclusive_ns")
 
 
 def files(view: ReportContext, top: int) -> tuple[list[FileLayers], int]:
-    """Returns files with the accesses of each layer, and the number of omitted ones.
+    """Return files with the accesses of each layer, and the number of omitted ones.
 
     Files of the program's data come first, and among these the ones with the most time.
     """
@@ -55,7 +55,7 @@ def files(view: ReportContext, top: int) -> tuple[list[FileLayers], int]:
 
 
 def own_files(view: ReportContext) -> list[OwnFiles]:
-    """Returns the files that layers access below and are never called with."""
+    """Return the files that layers access below and are never called with."""
     file, over, layer, sums = view.by_file
     rows = np.flatnonzero((file != 0) & (over != PROGRAM) & (over != layer))
     rows = rows[~np.isin(file[rows] * LAYERS + over[rows], file * LAYERS + layer)]
@@ -82,7 +82,7 @@ def own_files(view: ReportContext) -> list[OwnFiles]:
 
 
 def mounts(view: ReportContext) -> list[Mount]:
-    """Returns the file systems used by the lowest layers."""
+    """Return the file systems used by the lowest layers."""
     file, _, layer, sums = view.by_file
     texts = view.analyzer.files
     lowest = (BOTTOM >> layer) & 1 == 1

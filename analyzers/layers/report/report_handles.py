@@ -20,7 +20,7 @@ _NANO = NODE.index("ns")
 
 
 def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
-    """Returns nodes, each after its parent and with its own children following.
+    """Return nodes, each after its parent and with its own children following.
 
     It also returns the number of omitted ones.
 
@@ -56,7 +56,7 @@ def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
 
 
 def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[list[ProcessNode], int]:
-    """Returns the work of single processes through the given nodes. It also returns the number of omitted rows."""
+    """Return the work of single processes through the given nodes. It also returns the number of omitted rows."""
     process, node, sums = view.by_node
     rows = np.flatnonzero(np.isin(node, sorted(nodes)))
     chosen = rows[largest(sums[rows, _NANO], top)].tolist()
@@ -72,7 +72,7 @@ def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[lis
 
 
 def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], int]:
-    """Returns the work of single processes in each layer, and the number of omitted rows."""
+    """Return the work of single processes in each layer, and the number of omitted rows."""
     process, layer, sums = view.by_process
     made = [
         ProcessLayer(
@@ -88,7 +88,7 @@ def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], i
 
 
 def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
-    """Returns the work of each host's processes in each layer. It also returns the number of omitted rows."""
+    """Return the work of each host's processes in each layer. It also returns the number of omitted rows."""
     process, layer, sums = view.by_process
     names = sorted({each.host for each in view.analyzer.processes.known})
     number = {name: at for at, name in enumerate(names)}
@@ -113,7 +113,7 @@ def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
 
 
 def marks(view: ReportContext, nodes: set[int]) -> list[Mark]:
-    """Returns the timeline of the given nodes."""
+    """Return the timeline of the given nodes."""
     columns = [column.tolist() for column in view.analyzer.timeline.rows()]
     return [
         Mark(

@@ -19,7 +19,7 @@ _NS = 1e9
 
 
 def layer_stats(view: ReportContext) -> list[LayerStats]:
-    """Returns the observed layers, from top to bottom."""
+    """Return the observed layers, from top to bottom."""
     process, layers, _ = view.by_process
     key, sizes = view.analyzer.tables.sizes.rows()
     _, layer, way, size = split(key, LAYERS, len(WAYS), SIZES)
@@ -49,7 +49,7 @@ def layer_stats(view: ReportContext) -> list[LayerStats]:
 
 
 def steps(view: ReportContext) -> list[Step]:
-    """Returns the calls between layers by descending time."""
+    """Return the calls between layers by descending time."""
     key, sums = view.analyzer.tables.down.rows()
     over, over_way, layer, way = split(key, len(WAYS), LAYERS, len(WAYS))
     return [
@@ -67,7 +67,7 @@ def steps(view: ReportContext) -> list[Step]:
 
 
 def sizes(view: ReportContext) -> list[SizeRow]:
-    """Returns the sizes of requests by calling layer."""
+    """Return the sizes of requests by calling layer."""
     key, sums = view.analyzer.tables.sizes.rows()
     over, layer, way, size = (part.tolist() for part in split(key, LAYERS, len(WAYS), SIZES))
     return [
@@ -83,7 +83,7 @@ def sizes(view: ReportContext) -> list[SizeRow]:
 
 
 def fates(view: ReportContext) -> list[FateRow]:
-    """Returns the translations of requests by layer."""
+    """Return the translations of requests by layer."""
     key, sums = view.analyzer.tables.fates.rows()
     layer, way, fate = (part.tolist() for part in split(key, len(WAYS), 8))
     return [
@@ -98,7 +98,7 @@ def fates(view: ReportContext) -> list[FateRow]:
 
 
 def accounts(view: ReportContext) -> list[Account]:
-    """Returns the input and output of each layer that calls other layers."""
+    """Return the input and output of each layer that calls other layers."""
     key, sums = view.analyzer.tables.down.rows()
     over, over_way, layer, way = split(key, len(WAYS), LAYERS, len(WAYS))
     further = layer != over
@@ -125,7 +125,7 @@ def accounts(view: ReportContext) -> list[Account]:
 
 
 def named_calls(view: ReportContext, top: int) -> list[CallLayer]:
-    """Returns the calls with the most exclusive time."""
+    """Return the calls with the most exclusive time."""
     key, sums = view.analyzer.tables.named.rows()
     layer, group, way, call = split_named(key)
     return [

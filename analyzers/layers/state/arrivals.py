@@ -39,7 +39,7 @@ class Wait(NamedTuple):
     """Only the processes with the most rounds."""
 
     def with_(self, other: Wait) -> Wait:
-        """Returns the sum of both."""
+        """Return the sum of both."""
         last = dict(self.last)
         for row, rounds in other.last.items():
             last[row] = last.get(row, 0) + rounds
@@ -75,7 +75,7 @@ class Arrivals(State):
         return [site >> _FILE_BITS for site in (*self._sites.values(), *self._summed)]
 
     def add(self, calls: Calls, file_class: Ints) -> None:
-        """Adds calls; only MPI-IO collectives on a known file count.
+        """Add calls; only MPI-IO collectives on a known file count.
 
         Args:
             calls: calls whose enclosing calls are known.
@@ -108,7 +108,7 @@ class Arrivals(State):
             self._next = {key: number for key, number in self._next.items() if key >> _SERIES_BITS not in ended}
 
     def merge(self, other: Arrivals, calls: Ints, files: Ints, classes: Ints, processes: Ints) -> None:
-        """Adds the rounds of other processes.
+        """Add the rounds of other processes.
 
         The arrays map their calls, files, classes and processes to numbers here.
         """
@@ -135,14 +135,14 @@ class Arrivals(State):
         self._put(((numbers << _NUMBER_BITS) + (keys & ((1 << _NUMBER_BITS) - 1)))[known], rounds[known])
 
     def waits(self) -> dict[tuple[int, int], Wait]:
-        """Returns the results by call and class of files."""
+        """Return the results by call and class of files."""
         whole = copy(self)  # a shallow copy suffices: folding replaces the many rounds and changes none
         whole._summed = dict(self._summed)
         whole._fold(0)
         return {divmod(site, 1 << _FILE_BITS): wait for site, wait in whole._summed.items()}
 
     def _series_of(self, key: int, site: int) -> int:
-        """Returns the number of a call and a file; numbers are never reused."""
+        """Return the number of a call and a file; numbers are never reused."""
         number = self._series.pop(key, -1)
         if number < 0:
             if len(self._series) >= self._bound:
@@ -155,11 +155,11 @@ class Arrivals(State):
         return number
 
     def _known(self, series: list[int]) -> npt.NDArray[np.bool_]:
-        """Returns which series are still known after all of them have been requested."""
+        """Return which series are still known after all of them have been requested."""
         return np.array([each in self._sites for each in series], np.bool_)
 
     def _numbers(self, who: Ints, count: Ints) -> Ints:
-        """Returns the number of earlier calls of its series by each process."""
+        """Return the number of earlier calls of its series by each process."""
         found, group = distinct(who)
         order = np.argsort(group, kind="stable")
         before = np.cumsum(count[order]) - count[order]
@@ -174,7 +174,7 @@ class Arrivals(State):
         return number + np.array(made, np.int64)[group]
 
     def _put(self, key: Ints, rounds: Ints) -> None:
-        """Adds rows of ``_rounds`` to the rounds of these keys."""
+        """Add rows of ``_rounds`` to the rounds of these keys."""
         if not len(key):
             return
         found, group = distinct(key)
@@ -205,7 +205,7 @@ class Arrivals(State):
         return row
 
     def _fold(self, keep: int) -> None:
-        """Sums all rounds except the most recent ones."""
+        """Sum all rounds except the most recent ones."""
         many = max(0, len(self._rows) - keep)
         if not many:
             return

@@ -28,7 +28,7 @@ class Sites(State):
         self._numbers: dict[int, int] = {}
 
     def of(self, calls: Calls, file_class: Ints) -> Ints:
-        """Returns the site of each call, int64[n]; ``NO_SITE`` for calls other than MPI-IO collectives."""
+        """Return the site of each call, int64[n]; ``NO_SITE`` for calls other than MPI-IO collectives."""
         site = np.full(len(calls), NO_SITE, np.int64)
         rows = np.flatnonzero(calls.collective & (calls.layer == Layer.MPIIO))
         if len(rows):
@@ -37,7 +37,7 @@ class Sites(State):
         return site
 
     def merge(self, other: Sites, calls: Ints, classes: Ints) -> Ints:
-        """Adds another object's sites, with its calls and classes mapped to numbers here.
+        """Add another object's sites, with its calls and classes mapped to numbers here.
 
         Returns the number here of each.
         """

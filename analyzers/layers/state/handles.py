@@ -57,7 +57,7 @@ class Handles(State):
         self._groups: Sequence[int] = (DATA,)
 
     def of(self, calls: Calls, file_class: Ints, groups: Sequence[int]) -> Ints:
-        """Returns the node of each call, int64[n].
+        """Return the node of each call, int64[n].
 
         Args:
             calls: calls whose enclosing calls are known.
@@ -78,7 +78,7 @@ class Handles(State):
         return node
 
     def merge(self, other: Handles, calls: Ints, classes: Ints, groups: Sequence[int]) -> Ints:
-        """Adds another tree, with its calls and classes mapped to numbers here.
+        """Add another tree, with its calls and classes mapped to numbers here.
 
         Returns the node here of each of its nodes.
         """
@@ -92,7 +92,7 @@ class Handles(State):
         return np.array(nodes, np.int64)
 
     def close(self, serials: Ints) -> None:
-        """Marks the handles of ended processes, which are evicted first."""
+        """Mark the handles of ended processes, which are evicted first."""
         self._ended.update(serials.tolist())
 
     def _of_handles(self, calls: Calls, file_class: Ints, rows: Rows) -> Ints:
@@ -171,7 +171,7 @@ def _key(parent: int, layer: int, call: int, file_class: int) -> int:
 
 
 def depths(parents: list[int]) -> list[int]:
-    """Returns the depth of each node; 0 for the root."""
+    """Return the depth of each node; 0 for the root."""
     found: list[int] = [0]
     for parent in parents[1:]:
         found.append(found[parent] + 1)
@@ -179,7 +179,7 @@ def depths(parents: list[int]) -> list[int]:
 
 
 def preorder(parents: list[int], weight: dict[int, Any], most_below: int) -> list[int]:
-    """Returns the nodes of a tree except its root, in preorder. The heaviest children come first.
+    """Return the nodes of a tree except its root, in preorder. The heaviest children come first.
 
     Args:
         parents: parent of each node; a node comes after its parent.

@@ -48,7 +48,7 @@ class Processes:
         self._streams: dict[str, tuple[str, set[int]]] = {}
 
     def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> Ints:
-        """Returns the serial number of each event's process, int64[n]."""
+        """Return the serial number of each event's process, int64[n]."""
         if is_constant(batch.pid) and is_constant(batch.rank):
             pid, rank = int(batch.pid[0]) or info.pid, int(batch.rank[0])
             key = pid * _LOW + (info.rank if rank < 0 else rank) + 1
@@ -59,11 +59,11 @@ class Processes:
         return np.array([self._serial(stream, key, info) for key in found.tolist()], np.int64)[group]
 
     def row_of(self, serial: Ints) -> Ints:
-        """Returns the row in ``known`` of each serial number, int64[n]."""
+        """Return the row in ``known`` of each serial number, int64[n]."""
         return np.where(serial <= self._bound, serial, 0)
 
     def close(self, stream: str) -> list[int]:
-        """Ends a stream; returns the serial numbers of the processes that ended with it."""
+        """End a stream; returns the serial numbers of the processes that ended with it."""
         name, keys = self._streams.pop(stream, ("", set()))
         numbers = self._groups.get(name, {})
         ended = set()
@@ -79,7 +79,7 @@ class Processes:
         return sorted(ended)
 
     def merge(self, other: Processes) -> Ints:
-        """Adds the processes of another part of the job. Returns the row here of each of its rows."""
+        """Add the processes of another part of the job. Returns the row here of each of its rows."""
         rows = [0]
         for process in other.known[1:]:
             self.serials += 1
@@ -88,7 +88,7 @@ class Processes:
         return np.array(rows, np.int64)
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state as plain data."""
+        """Return the state as plain data."""
         groups = {name: dict(numbers) for name, numbers in self._groups.items()}
         streams = {stream: (name, set(keys)) for stream, (name, keys) in self._streams.items()}
         return {
@@ -98,7 +98,7 @@ class Processes:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Creates an object from a snapshot."""
+        """Create an object from a snapshot."""
         made = cls(data["bound"])
         made.known = [Process(*process) for process in data["known"]]
         made.serials = data["serials"]
@@ -186,11 +186,11 @@ class Files(State):
         self._group_of = np.zeros(64, np.int64)
 
     def host(self, name: str) -> int:
-        """Returns the number of a host."""
+        """Return the number of a host."""
         return self._hosts.setdefault(name, len(self._hosts))
 
     def of(self, file: npt.NDArray[Any], host: Ints, known: Sequence[FileInfo], count: Ints | None = None) -> Ints:
-        """Returns the number of each event's file, int64[n].
+        """Return the number of each event's file, int64[n].
 
         Args:
             file: file numbers of the job.
@@ -210,15 +210,15 @@ class Files(State):
         return made
 
     def class_of(self, file: Ints) -> Ints:
-        """Returns the class of each file, int64[n]."""
+        """Return the class of each file, int64[n]."""
         return self._class_of[file]
 
     def group_of(self, file: Ints) -> Ints:
-        """Returns the group of each file, int64[n]."""
+        """Return the group of each file, int64[n]."""
         return self._group_of[file]
 
     def merge(self, other: Files) -> tuple[Ints, Ints]:
-        """Adds the files of another object.
+        """Add the files of another object.
 
         Returns the number here of each of its files, and of each of its classes.
         """
@@ -283,7 +283,7 @@ class Files(State):
 
 
 def class_name(path: str) -> str:
-    """Returns a path with ``#`` for numbers, except in an extension such as ``.h5``.
+    """Return a path with ``#`` for numbers, except in an extension such as ``.h5``.
 
     >>> class_name("/scratch/run7/out.0017.h5"), class_name("/proc/4711/maps")
     ('/scratch/run#/out.#.h5', '/proc/#/maps')

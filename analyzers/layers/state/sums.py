@@ -38,7 +38,7 @@ class Sums(State):
         return len(self._rows)
 
     def add(self, key: Ints, columns: Sequence[npt.NDArray[np.int64]], fallback: Ints | None = None) -> None:
-        """Adds at most 2**16 values, each at most ``MAX_PLAUSIBLE``.
+        """Add at most 2**16 values, each at most ``MAX_PLAUSIBLE``.
 
         Args:
             key: int64[n].
@@ -64,14 +64,14 @@ class Sums(State):
             sums[target] = np.minimum(sums[target], _CEILING)
 
     def rows(self) -> tuple[Ints, npt.NDArray[np.int64]]:
-        """Returns keys int64[k], ascending, and sums int64[k, width]."""
+        """Return keys int64[k], ascending, and sums int64[k, width]."""
         keys = np.fromiter(self._rows.keys(), np.int64, len(self._rows))
         order = np.argsort(keys)
         at = np.fromiter(self._rows.values(), np.intp, len(self._rows))
         return keys[order], self._sums[at[order]]
 
     def merge(self, other: Sums, renamed: Ints, fallback: Ints | None = None) -> None:
-        """Adds the sums of another table; ``renamed`` are the keys here of its ``rows()``."""
+        """Add the sums of another table; ``renamed`` are the keys here of its ``rows()``."""
         _, sums = other.rows()
         for begin in range(0, len(sums), _PIECE):
             part = slice(begin, begin + _PIECE)

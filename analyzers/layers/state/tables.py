@@ -65,7 +65,7 @@ class Tables(NamedTuple):
 
     @classmethod
     def make(cls, settings: LayersSettings) -> Self:
-        """Returns empty tables."""
+        """Return empty tables."""
         return cls(
             processes=Sums((settings.max_processes + 1) * LAYERS, len(PROCESS)),
             down=Sums(OVERS * len(WAYS) * LAYERS * len(WAYS), len(DOWN)),
@@ -79,7 +79,7 @@ class Tables(NamedTuple):
         )
 
     def add(self, calls: Calls, node: Ints, site: Ints, group: Ints) -> None:
-        """Adds calls whose enclosing calls are known.
+        """Add calls whose enclosing calls are known.
 
         Args:
             calls: calls.
@@ -156,7 +156,7 @@ class Tables(NamedTuple):
         )
 
     def add_sizes(self, calls: Calls, group: Ints) -> None:
-        """Adds the sizes of calls that move data.
+        """Add the sizes of calls that move data.
 
         ``group`` is that of each call's file, and only program data counts.
         """
@@ -168,7 +168,7 @@ class Tables(NamedTuple):
         self.sizes.add(key, [calls.count[rows]])
 
     def merge(self, other: Tables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
-        """Adds the sums of other tables; the arrays map their numbers to those here."""
+        """Add the sums of other tables; the arrays map their numbers to those here."""
         key = other.processes.rows()[0]
         self.processes.merge(other.processes, processes[key // LAYERS] * LAYERS + key % LAYERS, key % LAYERS)
         for mine, theirs in ((self.down, other.down), (self.sizes, other.sizes), (self.fates, other.fates)):
@@ -209,29 +209,29 @@ def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool
 
 
 def split_node(key: Ints) -> tuple[Ints, Ints]:
-    """Returns processes and nodes from keys of ``nodes``."""
+    """Return processes and nodes from keys of ``nodes``."""
     return key >> _NODE_BITS, key & ((1 << _NODE_BITS) - 1)
 
 
 def split_site(key: Ints) -> tuple[Ints, Ints]:
-    """Returns sites and processes from keys of ``sites``."""
+    """Return sites and processes from keys of ``sites``."""
     return key >> _PROCESS_BITS, key & ((1 << _PROCESS_BITS) - 1)
 
 
 def split_opened(key: Ints) -> tuple[Ints, Ints]:
-    """Returns files and layers from keys of ``opened``, which also contain the process."""
+    """Return files and layers from keys of ``opened``, which also contain the process."""
     pair, layer = np.divmod(key, LAYERS)
     return pair & ((1 << _FILE_BITS) - 1), layer
 
 
 def split_named(key: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Returns layers, groups, directions and calls from keys of ``named``."""
+    """Return layers, groups, directions and calls from keys of ``named``."""
     layer, group, way = split(key >> _CALL_BITS, len(GROUPS), len(WAYS))
     return layer, group, way, key & ((1 << _CALL_BITS) - 1)
 
 
 def split(key: npt.NDArray[np.int64], *widths: int) -> list[Ints]:
-    """Splits integers built as ((a * widths[0]) + b) * widths[1] + c ..."""
+    """Split integers built as ((a * widths[0]) + b) * widths[1] + c ..."""
     parts: list[Ints] = []
     for width in reversed(widths):
         key, part = np.divmod(key, width)
@@ -240,5 +240,5 @@ def split(key: npt.NDArray[np.int64], *widths: int) -> list[Ints]:
 
 
 def layer_name(number: int) -> str:
-    """Returns the name of a layer, "" for the program."""
+    """Return the name of a layer, "" for the program."""
     return "" if number == PROGRAM else Layer(number).name

@@ -23,7 +23,7 @@ _OPERATION[[Kind.READ, Kind.WRITE, Kind.CREATE, Kind.DUPLICATE, Kind.DESTROY]] =
 
 
 def operation_of(kind: npt.NDArray[np.uint8]) -> Ints:
-    """Returns the index into ``OPERATIONS`` of each kind of call, int64[n]."""
+    """Return the index into ``OPERATIONS`` of each kind of call, int64[n]."""
     return _OPERATION[kind]
 
 
@@ -53,7 +53,7 @@ class Timeline(State):
         return len(self._marks[0])
 
     def add(self, node: Ints, operation: Ints, start: Ints, end: Ints, count: Ints, ns: Ints, size: Ints) -> None:
-        """Adds operations, columns of shape (n,)."""
+        """Add operations, columns of shape (n,)."""
         what = self.kind_of(node, operation)
         self._nodes = max(self._nodes, int(node.max()))
         self._new.append(_narrow(_condensed(np.stack([what, start, end, count, ns, size]), self.step_ns)))
@@ -62,11 +62,11 @@ class Timeline(State):
 
     @staticmethod
     def kind_of(node: Ints, operation: Ints) -> Ints:
-        """Returns a number for each pair of a node and an operation, int64[n]."""
+        """Return a number for each pair of a node and an operation, int64[n]."""
         return node * len(OPERATIONS) + operation
 
     def merge(self, other: Timeline, nodes: Ints) -> None:
-        """Adds the marks of another timeline; ``nodes`` maps its nodes to those here."""
+        """Add the marks of another timeline; ``nodes`` maps its nodes to those here."""
         other._compact()
         self.step_ns = max(self.step_ns, other.step_ns)
         theirs = _wide(other._marks)
@@ -77,7 +77,7 @@ class Timeline(State):
         self._compact()
 
     def rows(self) -> list[Ints]:
-        """Returns the columns of all marks, sorted by start.
+        """Return the columns of all marks, sorted by start.
 
         They are node, operation, first start, last end, count, ns and bytes.
         """
@@ -86,7 +86,7 @@ class Timeline(State):
         return [*np.divmod(marks[0], len(OPERATIONS)), *marks[1:]]
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns a copy of the state as plain data."""
+        """Return a copy of the state as plain data."""
         self._compact()
         return super().snapshot()
 
@@ -106,7 +106,7 @@ class Timeline(State):
 
 
 def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int64]:
-    """Merges marks of the same operation, node and step."""
+    """Merge marks of the same operation, node and step."""
     if not marks.shape[1]:
         return marks
     alike = Grouping([marks[0], marks[1] // step_ns])
@@ -117,7 +117,7 @@ def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int
 
 
 def _narrow(marks: npt.NDArray[np.int64]) -> _Marks:
-    """Stores columns in the smallest integer types. The duration replaces the end of each mark."""
+    """Store columns in the smallest integer types. The duration replaces the end of each mark."""
     what, start, end, *sums = marks
     return tuple(_smallest(column) for column in (what, start, end - start, *sums))
 

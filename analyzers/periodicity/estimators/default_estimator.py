@@ -33,7 +33,7 @@ _NONE: Final = 0.005
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the period of a signal, or none. It also finds the periods of two programs in it.
+    """Find the period of a signal, or none. It also finds the periods of two programs in it.
 
     Two programs are searched if one program does not predict the next phase with certainty. They are the result if
     their predictions are better.
@@ -56,7 +56,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
 
 
 def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the period of a signal with the phases of one program, or none.
+    """Find the period of a signal with the phases of one program, or none.
 
     1. If the last period still holds with certainty, it is the result.
     2. Hypotheses are the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
@@ -141,14 +141,14 @@ def _drift(view: SignalWindow, candidate: PeriodCandidate, clock: Clock) -> Drif
 
 
 def _spectral_candidates(view: SignalWindow, settings: DetectSettings) -> tuple[Candidates, list[Frequency]]:
-    """Returns the candidates of the window's spectrum, and their public rows, strongest first."""
+    """Return the candidates of the window's spectrum, and their public rows, strongest first."""
     spectrum = spectrum_of(view.window, 1 / view.bin_s)
     candidates = find_candidates(spectrum, settings)
     return candidates, describe(spectrum, candidates)
 
 
 def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
-    """Returns the strongest line and the best segmentation; no line if it is not needed."""
+    """Return the strongest line and the best segmentation; no line if it is not needed."""
     known = candidate_at_known_period(view)
     if known is not None and (known.settled or (known.sure and not view.thorough)):
         return None, known
@@ -159,7 +159,7 @@ def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | No
 
 
 def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
-    """Returns the confidence of a line. A ripple may be due to bins with one request more or less."""
+    """Return the confidence of a line. A ripple may be due to bins with one request more or less."""
     if line is None:
         return 0.0
     depth = 2 * abs(component(window, line.period)) / float(window.sum())
@@ -168,7 +168,7 @@ def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
 
 
 def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidate | None) -> tuple[float, float, bool]:
-    """Returns the period in bins and the confidence. It also returns whether the phases (not the line) gave it."""
+    """Return the period in bins and the confidence. It also returns whether the phases (not the line) gave it."""
     by_phases = 0.0 if candidate is None else candidate.quality
     if candidate is None or line is None:
         if candidate is not None:
@@ -209,7 +209,7 @@ def _period(view: SignalWindow, period: float, candidate: PeriodCandidate | None
 def _dominant(
     view: SignalWindow, period: float, confidence: float, z: Floats, listed: list[Frequency]
 ) -> list[Frequency]:
-    """Lists the result first, then the spectral candidates. The candidates are more than one bin away from it."""
+    """List the result first, then the spectral candidates. The candidates are more than one bin away from it."""
     values = view.window
     wave = component(values, period)
     frequency = 1 / (period * view.bin_s)

@@ -19,7 +19,7 @@ _MAX_DOMINANT = 2  # maximum number of candidates for a result
 def overlap(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers
 ) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Sums the bandwidths of all requests in progress at a time.
+    """Sum the bandwidths of all requests in progress at a time.
 
     Requests of zero duration have no bandwidth and are dropped.
 
@@ -39,7 +39,7 @@ def overlap(
 def point_samples(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers, sampling_frequency_hz: float
 ) -> Floats:
-    """Samples the bandwidth at t0, t0 + 1/f_s, and so on.
+    """Sample the bandwidth at t0, t0 + 1/f_s, and so on.
 
     Samples range from the first request's start until before the last one's end.
 
@@ -61,12 +61,12 @@ def point_samples(
 
 
 def samples_within(bins: int) -> int:
-    """Returns the number of samples that certainly fit in these bins. Bins are whole ns long and at least 1 us."""
+    """Return the number of samples that certainly fit in these bins. Bins are whole ns long and at least 1 us."""
     return bins - bins // 1000 - 2
 
 
 def automatic_frequency(changes: Iterable[npt.NDArray[np.int64]], most_samples: int) -> float | None:
-    """Returns the sampling frequency that the reference selects, Hz; None without two different times.
+    """Return the sampling frequency that the reference selects, Hz; None without two different times.
 
     It is twice the inverse of the shortest time between two changes of the bandwidth, or lower if memory requires it.
 
@@ -89,7 +89,7 @@ def automatic_frequency(changes: Iterable[npt.NDArray[np.int64]], most_samples: 
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the dominant frequency like the reference: a result needs one or two candidates.
+    """Find the dominant frequency like the reference: a result needs one or two candidates.
 
     Of two candidates, the one with the higher confidence is the result. The period's interval is that of the spectral
     bin.

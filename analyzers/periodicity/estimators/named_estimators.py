@@ -23,7 +23,7 @@ def prediction_of(
     adapted: bool,
     error: float = 0.0,
 ) -> Prediction:
-    """Combines an estimate, its window and the scores.
+    """Combine an estimate, its window and the scores.
 
     Args:
         job: job name.
@@ -57,14 +57,14 @@ def prediction_of(
 
 
 def _others_before(view: SignalWindow, periodicity: PeriodEstimate) -> int:
-    """Returns the number of bins of the window with earlier periods. These must not affect the scores."""
+    """Return the number of bins of the window with earlier periods. These must not affect the scores."""
     ends_s = [each.end_s for each in periodicity.others if each.relation == "earlier"]
     bins = int((max(ends_s) - view.window_start_s) / view.bin_s) if ends_s else 0
     return min(max(bins, 0), len(view.window) - 1)
 
 
 def _phase_rad(periodicity: PeriodEstimate) -> float | None:
-    """Returns the phase of the estimate's cosine, if it is in the list of frequencies."""
+    """Return the phase of the estimate's cosine, if it is in the list of frequencies."""
     period = periodicity.period_s
     listed = (row.phase_rad for row in periodicity.dominant if period is not None and row.period_s == period.value)
     return next(listed, None)

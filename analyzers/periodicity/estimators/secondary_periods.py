@@ -27,7 +27,7 @@ _OTHERS: Final = TUNING.others
 
 
 def other_periods(view: SignalWindow, period_s: float) -> list[OtherPeriod]:
-    """Finds further periods in a signal whose main period is known.
+    """Find further periods in a signal whose main period is known.
 
     Args:
         view: signal; all of it is analyzed.
@@ -52,7 +52,7 @@ def other_periods(view: SignalWindow, period_s: float) -> list[OtherPeriod]:
 
 
 def ended_period(view: SignalWindow) -> OtherPeriod | None:
-    """Finds the former period of a job that has none now. It searches the part before or after its longest pause.
+    """Find the former period of a job that has none now. It searches the part before or after its longest pause.
 
     A single burst that hides the rest is removed.
 
@@ -78,7 +78,7 @@ def _ended_period(view: SignalWindow) -> OtherPeriod | None:
 
 
 def _periodicity_of(view: SignalWindow, first: int, stop: int) -> OtherPeriod | None:
-    """Finds the period of the bins first .. stop - 1, if it is certain."""
+    """Find the period of the bins first .. stop - 1, if it is certain."""
     values = view.bandwidth[first:stop]
     if stop - first < TUNING.cutting.fewest_bins:
         return None
@@ -96,7 +96,7 @@ def _same(one: OtherPeriod, other: OtherPeriod) -> bool:
 
 
 def _around(view: SignalWindow, main: PeriodCandidate) -> OtherPeriod | None:
-    """Finds the shortest pattern of phases with repeating volumes, such as every third one larger."""
+    """Find the shortest pattern of phases with repeating volumes, such as every third one larger."""
     running = bool(main.phases.stop[-1] >= len(view.bandwidth))
     volume = main.phases.volume[: len(main.phases) - int(running)]
     n = len(volume)
@@ -118,7 +118,7 @@ def _around(view: SignalWindow, main: PeriodCandidate) -> OtherPeriod | None:
 
 
 def _between(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> OtherPeriod | None:
-    """Finds bursts between main phases."""
+    """Find bursts between main phases."""
     rest = segmenter.values.copy()
     rest[: main.phases.first[0]] = 0.0  # an earlier main period may precede the first phase
     for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):
@@ -139,7 +139,7 @@ def _between(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -
 
 
 def _inside(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> OtherPeriod | None:
-    """Finds the interval between bursts within a main phase."""
+    """Find the interval between bursts within a main phase."""
     pauses = segmenter.pauses
     if not len(pauses):
         return None
@@ -160,7 +160,7 @@ def _inside(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) ->
 
 
 def _earlier(view: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> list[OtherPeriod]:
-    """Finds the periods before the last changes."""
+    """Find the periods before the last changes."""
     found: list[OtherPeriod] = []
     all_phases = segmenter.refined(segmenter.segment(main.period))
     before = _before(all_phases, float(main.phases.start[0]))
@@ -182,7 +182,7 @@ def _most_regular(phases: Phases, shortest: float) -> Regularity:
 
 
 def _before(phases: Phases, start: float) -> Phases:
-    """Returns the phases up to the one that starts the next period. Returns none if that is the first."""
+    """Return the phases up to the one that starts the next period. Returns none if that is the first."""
     rows = phases.start <= start + 0.5
     return phases.select(rows if rows.sum() > 1 else slice(0, 0))
 

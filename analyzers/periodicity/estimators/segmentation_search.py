@@ -103,7 +103,7 @@ def best_candidate(
 
 
 def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
-    """Returns quantiles of bandwidth for clipping the signal, and the minimum confidence of results from each.
+    """Return quantiles of bandwidth for clipping the signal, and the minimum confidence of results from each.
 
     The lower the level, the more weight a log or noise has.
     """
@@ -132,7 +132,7 @@ def _heaviest(
 
 
 def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
-    """Searches for the last period in the window and its history; None if unknown or gone.
+    """Search for the last period in the window and its history; None if unknown or gone.
 
     A window of three periods has only two complete intervals, which is too few to measure regularity.
     """
@@ -144,7 +144,7 @@ def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
 def with_history(
     view: SignalWindow, line: SpectralPeak | None, peaks: list[float], known: PeriodCandidate | None
 ) -> PeriodCandidate | None:
-    """Finds the best segmentation of the window, including the phases before it.
+    """Find the best segmentation of the window, including the phases before it.
 
     Earlier phases are excluded if they had another period.
 
@@ -238,7 +238,7 @@ def score_candidates(
 
 
 def begun(phases: Phases, cut: bool) -> Phases:
-    """Drops a first phase that may have begun before the first bin."""
+    """Drop a first phase that may have begun before the first bin."""
     return phases.select(slice(1, None)) if cut and len(phases) and phases.first[0] == 0 else phases
 
 
@@ -267,7 +267,7 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
 
 
 def _unseen(segmenter: Segmenter, phases: Phases) -> bool:
-    """Returns whether most long pauses contain a volume as large as a phase, so that none was missed there."""
+    """Return whether most long pauses contain a volume as large as a phase, so that none was missed there."""
     running = segmenter.origin.running
     pauses = phases.first[1:] - phases.stop[:-1]
     moved = running[phases.first[1:]] - running[phases.stop[:-1]]
@@ -291,7 +291,7 @@ class Segmentation(Struct, frozen=True, eq=False):
 
 
 def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCandidate:
-    """Computes the quality of a segmentation.
+    """Compute the quality of a segmentation.
 
     Phases are certain if their intervals, or their volumes, are more alike than by chance. A few phases that stand out
     clearly and are alike have some confidence, too.
@@ -340,7 +340,7 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
 
 
 def _share_told(found: Segmentation) -> float:
-    """Returns the share of the time in intervals on time or across missed phases."""
+    """Return the share of the time in intervals on time or across missed phases."""
     measured = found.regularity
     if not measured.astray:
         return 1.0
@@ -349,7 +349,7 @@ def _share_told(found: Segmentation) -> float:
 
 
 def _proven(measured: Regularity) -> float:
-    """Returns the confidence that uneven intervals have a mean distance, since they are too many for chance."""
+    """Return the confidence that uneven intervals have a mean distance, since they are too many for chance."""
     accident = certain(_QUALITY.accident * measured.chance / _QUALITY.proven)
     return accident * math.exp(-((measured.spread / _QUALITY.uneven) ** 8))
 
@@ -365,7 +365,7 @@ def _backing(candidate: PeriodCandidate, line: SpectralPeak | None) -> float:
 
 
 def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
-    """Returns the period that merges the shorter pauses, split from longer ones at the largest ratio of neighbours."""
+    """Return the period that merges the shorter pauses, split from longer ones at the largest ratio of neighbours."""
     if not len(pauses):
         return []
     pauses = np.sort(pauses)
@@ -377,7 +377,7 @@ def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
 
 
 def _contrast(segmenter: Segmenter, phases: Phases) -> float:
-    """Returns how much quieter the time between phases is, in [0, 1]; each byte outside counts as between."""
+    """Return how much quieter the time between phases is, in [0, 1]; each byte outside counts as between."""
     begin = int(phases.first[0])
     inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
@@ -394,5 +394,5 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
 
 def _shrunk(spread: float, count: int) -> float:
-    """Returns a spread with one additional value that is off by a quarter, since a few may be alike by chance."""
+    """Return a spread with one additional value that is off by a quarter, since a few may be alike by chance."""
     return math.sqrt(((count - 1) * spread**2 + _QUALITY.believed**2) / count)

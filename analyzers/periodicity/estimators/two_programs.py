@@ -32,7 +32,7 @@ class _Program(NamedTuple):
 
 
 def find_two_programs(view: SignalWindow) -> PeriodEstimate | None:
-    """Finds two programs with separate periods; None if there are not two.
+    """Find two programs with separate periods; None if there are not two.
 
     The program with more bytes has the main period; the other period and its next phase are listed beside it.
 

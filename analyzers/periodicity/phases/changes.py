@@ -19,7 +19,7 @@ LONGER = 1.5
 
 @remembered
 def last_change(intervals: Floats) -> int:
-    """Returns the index of the first interval after the last change of period. Returns 0 if there is none.
+    """Return the index of the first interval after the last change of period. Returns 0 if there is none.
 
     A change splits the logarithms of the intervals into two groups around separate means. It is accepted if two groups
     are far more likely than one: the log likelihood ratio of normal distributions, n/2 ln(SSE one / SSE two), exceeds a
@@ -36,7 +36,7 @@ def last_change(intervals: Floats) -> int:
 
 
 def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
-    """Returns which intervals are longer than the two before and the two after."""
+    """Return which intervals are longer than the two before and the two after."""
     around = np.concatenate([np.full(2, np.inf), intervals, np.full(2, np.inf)])
     near = np.maximum(np.maximum(around[:-4], around[1:-3]), np.maximum(around[3:-1], around[4:]))
     return np.asarray(intervals >= LONGER * near)
@@ -57,7 +57,7 @@ def _last_change(intervals: Floats) -> int:
 
 
 def _walks(intervals: Floats) -> bool:
-    """Returns whether logarithms of intervals are more likely a random walk than levels between changes.
+    """Return whether logarithms of intervals are more likely a random walk than levels between changes.
 
     Both are normal: a walk in its steps, levels in the deviations from them. Each change costs two parameters, its
     place and its level.
@@ -69,7 +69,7 @@ def _walks(intervals: Floats) -> bool:
 
 
 def _about_levels(intervals: Floats) -> tuple[float, int]:
-    """Returns the sum of squares of logarithms around the levels between changes.
+    """Return the sum of squares of logarithms around the levels between changes.
 
     It also returns the number of changes.
     """
@@ -130,7 +130,7 @@ def chance_to_wander(intervals: Floats) -> float:
 
 
 def line_through(intervals: Floats) -> tuple[float, Floats]:
-    """Returns the slope of the line through successive values, and the deviations from it."""
+    """Return the slope of the line through successive values, and the deviations from it."""
     n = len(intervals)
     at = np.arange(n) - (n - 1) / 2
     slope = float(at @ intervals) / float(at @ at)

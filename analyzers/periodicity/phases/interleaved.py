@@ -78,7 +78,7 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
 
 
 def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
-    """Returns a program's phases with those that phases of the other program hide, each of the usual length and volume.
+    """Return a program's phases with those that phases of the other program hide, each of the usual length and volume.
 
     Args:
         own: phases of the program.
@@ -115,7 +115,7 @@ def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
 
 
 def _best_train(start: Floats, among: Numbers) -> Train | None:
-    """Returns the sequence of phases that is least likely due to chance."""
+    """Return the sequence of phases that is least likely due to chance."""
     at = start[among]
     distances = _common_distances(at)
     links = _links(at, np.array(distances)) if distances else []
@@ -125,7 +125,7 @@ def _best_train(start: Floats, among: Numbers) -> Train | None:
 
 
 def _common_distances(start: Floats) -> list[float]:
-    """Returns distances with at least half the count of a regular program, shortest first."""
+    """Return distances with at least half the count of a regular program, shortest first."""
     n, whole = len(start), float(start[-1] - start[0])
     orders = range(1, min(_ORDERS, n - 1) + 1)
     distances = np.sort(np.concatenate([start[order:] - start[:-order] for order in orders]))
@@ -147,7 +147,7 @@ def _common_distances(start: Floats) -> list[float]:
 
 
 def _train(at: Floats, distance: float, links: Links) -> Train | None:
-    """Returns the longest sequence of phases at a distance, of which some may be hidden.
+    """Return the longest sequence of phases at a distance, of which some may be hidden.
 
     Returns None if it is too short.
     """
@@ -174,7 +174,7 @@ def _train(at: Floats, distance: float, links: Links) -> Train | None:
 
 
 def _links(at: Floats, distances: Floats) -> list[Links]:
-    """Returns, per distance, the links between phases, in order of the first phase and of the hidden phases."""
+    """Return, per distance, the links between phases, in order of the first phase and of the hidden phases."""
     times = np.arange(1, _REGULAR.missed + 1)
     wanted = at[:, None] + (times * distances[:, None])[:, None, :]
     after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)
@@ -190,7 +190,7 @@ def _links(at: Floats, distances: Floats) -> list[Links]:
 
 
 def _independent(start: Floats, one: Train, other: Train) -> bool:
-    """Returns whether two programs overlapped in time and shifted against each other.
+    """Return whether two programs overlapped in time and shifted against each other.
 
     The shift is at least one phase.
     """

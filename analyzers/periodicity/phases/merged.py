@@ -21,7 +21,7 @@ _TRIED: Final = 48  # maximum number of volumes tried as the unit
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
-    """Splits phases whose volume and length are whole multiples of the others'. None if there are none.
+    """Split phases whose volume and length are whole multiples of the others'. None if there are none.
 
     Args:
         segmenter: segmenter of the signal.
@@ -48,7 +48,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
 
 @remembered
 def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
-    """Returns the number of equal phases in each phase, int64. Returns None if there is no common size.
+    """Return the number of equal phases in each phase, int64. Returns None if there is no common size.
 
     Either nearly all volumes are close to whole multiples of one of them, or most volumes are about equal.
     """
@@ -75,14 +75,14 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
 
 
 def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
-    """Keeps the multiples of phases that are longer by the same factor than single phases."""
+    """Keep the multiples of phases that are longer by the same factor than single phases."""
     usual = max(float(np.median(length[alone])), 1e-9)
     fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MULTIPLES.as_long
     return np.where(fits, multiple, 1).astype(np.int64)
 
 
 def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
-    """Returns the bins at which the second and later phases begin. They are the quietest bins near equal volumes."""
+    """Return the bins at which the second and later phases begin. They are the quietest bins near equal volumes."""
     running = segmenter.running
     volume = (running[stop] - running[first]) / count
     cuts: list[int] = []

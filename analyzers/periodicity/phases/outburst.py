@@ -15,7 +15,7 @@ _OTHERS: Final = TUNING.others
 
 
 def without_bursts(view: SignalWindow) -> Iterator[SignalWindow]:
-    """Yields shorter windows. Each leaves out the burst that has most of the remaining volume.
+    """Yield shorter windows. Each leaves out the burst that has most of the remaining volume.
 
     A burst at the start may be input that is read once, and one at the end a result that is written once. The longer
     side of the burst is the new window. Bursts that leave less than half of the window's bins are ignored.

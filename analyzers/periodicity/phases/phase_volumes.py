@@ -26,7 +26,7 @@ class VolumeSimilarity(Struct, frozen=True):
 
 
 def likeness_of(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
-    """Compares the volumes of phases with and without the volume that trickles in after them."""
+    """Compare the volumes of phases with and without the volume that trickles in after them."""
     running = bool(phases.stop[-1] >= len(segmenter.values))
     plain = _spread(phases.volume[: len(phases) - int(running)])
     whole = _spread(with_trickle(segmenter, phases)[:-1])
@@ -41,14 +41,14 @@ def likeness_of(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
 
 
 def with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
-    """Returns the volume from the start of each phase to the start of the next."""
+    """Return the volume from the start of each phase to the start of the next."""
     after = np.append(phases.first[1:], len(segmenter.values))
     volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
     return volume
 
 
 def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
-    """Extends each phase to the last non-empty bin before the next one.
+    """Extend each phase to the last non-empty bin before the next one.
 
     The bin right before a phase may contain its beginning, and does not extend the phase before.
     """

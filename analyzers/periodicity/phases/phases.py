@@ -45,11 +45,11 @@ class Phases(Struct, frozen=True, eq=False):
         return self.start, self.end, self.volume, self.first, self.stop
 
     def shifted(self, bins: int) -> Phases:
-        """Returns the phases with all times shifted by ``bins``."""
+        """Return the phases with all times shifted by ``bins``."""
         return Phases(self.start + bins, self.end + bins, self.volume, self.first + bins, self.stop + bins)
 
     def select(self, rows: slice | npt.NDArray[np.bool_]) -> Phases:
-        """Returns the selected phases."""
+        """Return the selected phases."""
         return Phases(self.start[rows], self.end[rows], self.volume[rows], self.first[rows], self.stop[rows])
 
 
@@ -62,7 +62,7 @@ class Segmenter:
     """
 
     def __init__(self, values: Floats, origin: Segmenter | None = None) -> None:
-        """Prepares the data that all hypotheses share.
+        """Prepare the data that all hypotheses share.
 
         Args:
             values: signal, >= 0 everywhere.
@@ -92,7 +92,7 @@ class Segmenter:
         return first[1:] - stop[:-1]
 
     def segment(self, period: float, least: float | None = None) -> Phases:
-        """Finds phases of a signal for a rough period in bins; edges are whole bins.
+        """Find phases of a signal for a rough period in bins; edges are whole bins.
 
         ``least`` is the minimum volume of a phase as a share of a typical one; by default the usual share.
         """
@@ -117,14 +117,14 @@ class Segmenter:
         return phases.select(volume >= least * _typical(volume)) if len(first) else phases
 
     def refined(self, phases: Phases) -> Phases:
-        """Computes starts and ends within their bins."""
+        """Compute starts and ends within their bins."""
         if not len(phases):
             return phases
         start, end = _edges(self.origin.values, phases.first, phases.stop, self._background)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
 
     def segment_by_pauses(self, period: float) -> Phases:
-        """Finds phases that fill most of the time, using the pauses between them.
+        """Find phases that fill most of the time, using the pauses between them.
 
         Pauses are found like phases in ``segment``, in the amount by which the signal falls below its usual level.
         Volume before the first pause is dropped, since its start is unknown; the last phase may be running.
@@ -140,7 +140,7 @@ class Segmenter:
         return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
 
     def levelled(self, quantile: float) -> Segmenter:
-        """Returns a segmenter of the same signal, clipped. The limit is a quantile of the bandwidths of bins with I/O.
+        """Return a segmenter of the same signal, clipped. The limit is a quantile of the bandwidths of bins with I/O.
 
         Large phases hide smaller ones by raising the threshold and the typical volume. After clipping, phases count
         roughly by their length.
@@ -150,7 +150,7 @@ class Segmenter:
         return Segmenter(np.minimum(self.values, level), self)
 
     def measured(self, phases: Phases) -> Phases:
-        """Returns the phases with their volumes in the original signal."""
+        """Return the phases with their volumes in the original signal."""
         if self.origin is self:
             return phases
         running, last = self.origin.running, len(self.values)
@@ -173,7 +173,7 @@ class Segmenter:
 
 
 def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
-    """Finds runs of true values. Returns the first position of each run and one after its last, int64."""
+    """Find runs of true values. Returns the first position of each run and one after its last, int64."""
     edges = np.flatnonzero(active[1:] != active[:-1]) + 1
     if len(active) and active[0]:
         edges = np.concatenate([[0], edges])
@@ -183,7 +183,7 @@ def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
 
 
 def merge(first: Positions, stop: Positions, shortest_gap: float) -> tuple[Positions, Positions]:
-    """Joins runs that are separated by a gap shorter than ``shortest_gap``."""
+    """Join runs that are separated by a gap shorter than ``shortest_gap``."""
     if len(first) < 2:
         return first, stop
     separate = np.flatnonzero(first[1:] - stop[:-1] >= shortest_gap)
@@ -197,7 +197,7 @@ def _typical(volume: Floats) -> float:
 
 
 def _edges(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats]:
-    """Computes starts and ends within their bins.
+    """Compute starts and ends within their bins.
 
     For phases of three bins or more, the fill of the edge bin relative to the next inner bin gives the position within
     the bin. A shorter phase is as long as its volume takes at its highest rate, around its centre of volume. Bins at

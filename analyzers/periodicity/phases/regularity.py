@@ -54,7 +54,7 @@ class Regularity(Struct, frozen=True, eq=False):
 
 
 def shortest_interval(period: float) -> float:
-    """Returns the shortest interval that ``segment`` can find between phases, bins. It is one bin and a pause."""
+    """Return the shortest interval that ``segment`` can find between phases, bins. It is one bin and a pause."""
     return 1 + max(period * TUNING.cutting.gap, 1.0)
 
 
@@ -98,7 +98,7 @@ def _regularity(start: Floats, end: Floats, shortest: float, held_up: bool) -> R
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
-    """Drops phases that closely follow another one, if the remaining ones are then regular. None otherwise.
+    """Drop phases that closely follow another one, if the remaining ones are then regular. None otherwise.
 
     Up to one phase in five may be extra: repeated, or with another purpose.
 
@@ -156,7 +156,7 @@ def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: fl
 
 
 def _may_be_astray(intervals: Floats, astray: npt.NDArray[np.bool_], share: float) -> bool:
-    """Returns whether that many intervals may be stray. Several must take only part of the time."""
+    """Return whether that many intervals may be stray. Several must take only part of the time."""
     count = int(astray.sum())
     if count > share * len(intervals):
         return False
@@ -170,12 +170,12 @@ def _deviation(pauses: Floats) -> float:
 
 
 def _has_longer(intervals: Floats) -> bool:
-    """Returns whether an interval is so long that it may span a missed phase."""
+    """Return whether an interval is so long that it may span a missed phase."""
     return float(intervals.max()) >= LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
 
 
 def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regularity:
-    """Counts intervals across missed phases as several, and excludes stray intervals.
+    """Count intervals across missed phases as several, and excludes stray intervals.
 
     This is done if such a mixture is far more likely than intervals of one kind, and the remaining intervals are alike.
     If no phase can have been missed, only pauses are excluded. After the last pause, two phases must confirm the
@@ -227,7 +227,7 @@ def _with_drift(found: Regularity) -> Regularity:
 
 
 def drawn_on(intervals: Floats) -> tuple[float, Floats]:
-    """Returns the extrapolated next interval for linear or exponential growth.
+    """Return the extrapolated next interval for linear or exponential growth.
 
     It also returns the deviations of each interval.
 

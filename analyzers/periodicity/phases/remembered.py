@@ -19,7 +19,7 @@ _forgetting: Final[list[Callable[[], None]]] = []
 
 
 def remembered(function: Callable[[*Arguments], Result]) -> Callable[[*Arguments], Result]:
-    """Returns the function with a table of its latest results.
+    """Return the function with a table of its latest results.
 
     Args:
         function: pure function of float64 arrays and numbers, which are positional; callers must not change its result.
@@ -40,6 +40,6 @@ def remembered(function: Callable[[*Arguments], Result]) -> Callable[[*Arguments
 
 
 def forget() -> None:
-    """Clears all tables, after a change of ``TUNING``."""
+    """Clear all tables, after a change of ``TUNING``."""
     for each in _forgetting:
         each()

@@ -36,7 +36,7 @@ class Reading(NamedTuple):
 
 @remembered
 def read_as_stumbling(intervals: Floats) -> Reading:
-    """Determines how many periods each interval spans.
+    """Determine how many periods each interval spans.
 
     Intervals are a mixture of two components. One is normal around one period, or around several periods across missed
     phases. The other has a uniform logarithm, for pauses and delays of the program. The period, its deviation and the
@@ -78,7 +78,7 @@ def read_as_stumbling(intervals: Floats) -> Reading:
 
 
 def _of_one_kind(intervals: Floats) -> float:
-    """Returns the log likelihood of a gamma distribution."""
+    """Return the log likelihood of a gamma distribution."""
     n = len(intervals)
     mean = float(intervals.sum()) / n
     logs = float(np.log(intervals).sum()) / n

@@ -51,7 +51,7 @@ def z_scores(strength: Floats) -> Floats:
 
 
 def find_outliers(name: OutlierName, strength: Floats, tolerance: float) -> Outliers:
-    """Finds outliers by a method other than z-scores.
+    """Find outliers by a method other than z-scores.
 
     ===================  ============================================================================================
     ``dbscan``           bins outside of all clusters: two points within eps form one, with eps^2 = ((1 - tolerance)

@@ -34,7 +34,7 @@ class SpectralPeak(Struct, frozen=True, eq=False):
 
 
 def dominant_peak(window: Floats) -> tuple[SpectralPeak | None, list[float]]:
-    """Finds the strongest line of a signal.
+    """Find the strongest line of a signal.
 
     Returns:
         The line (None if the autocorrelation does not support it), and the periods in bins of the strongest peaks of
@@ -56,7 +56,7 @@ def _without_trend(values: Floats) -> Floats:
 
 
 def _transform(values: Floats) -> tuple[Floats, Floats]:
-    """Returns the power |X|^2 and the autocorrelation (1 at lag 0, unbiased).
+    """Return the power |X|^2 and the autocorrelation (1 at lag 0, unbiased).
 
     The power has a spacing of at most half a bin.
     """
@@ -69,7 +69,7 @@ def _transform(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _peaks(power: Floats, samples: int) -> list[float]:
-    """Returns the periods of the strongest local maxima of the spectrum, bins. They have two cycles or more."""
+    """Return the periods of the strongest local maxima of the spectrum, bins. They have two cycles or more."""
     padded = 2 * (len(power) - 1)
     inner = power[1:-1]
     is_peak = (inner > power[:-2]) & (inner >= power[2:])
@@ -85,7 +85,7 @@ def _peaks(power: Floats, samples: int) -> list[float]:
 
 
 def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> SpectralPeak | None:
-    """Returns the strongest line if the autocorrelation supports it."""
+    """Return the strongest line if the autocorrelation supports it."""
     if not peaks:
         return None
     n = len(window)
@@ -111,7 +111,7 @@ def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]
 
 
 def _cells(window: Floats, period: float) -> Floats:
-    """Returns the volume of each period, cut at its quietest point. The first and last may be incomplete."""
+    """Return the volume of each period, cut at its quietest point. The first and last may be incomplete."""
     folded, at = _folded(window, period)
     wave = complex(np.exp((2j * math.pi / period) * at) @ folded)
     centre = math.atan2(wave.imag, wave.real) / (2 * math.pi) * period
@@ -120,7 +120,7 @@ def _cells(window: Floats, period: float) -> Floats:
 
 
 def _presence(window: Floats, period: float) -> float:
-    """Returns the share of periods with I/O, in [0, 1]. Near 0 for at most two periods.
+    """Return the share of periods with I/O, in [0, 1]. Near 0 for at most two periods.
 
     Periods are weighted by volume, through the participation ratio (sum V)^2 / sum V^2.
     """
@@ -130,7 +130,7 @@ def _presence(window: Floats, period: float) -> float:
 
 
 def _alternates(window: Floats, period: float, multiple: int) -> bool:
-    """Returns whether volumes of successive periods alternate, so that only every ``multiple``-th is alike."""
+    """Return whether volumes of successive periods alternate, so that only every ``multiple``-th is alike."""
     moved = _cells(window, period)[1:-1]
     groups = len(moved) // multiple
     if groups < 2:
@@ -141,7 +141,7 @@ def _alternates(window: Floats, period: float, multiple: int) -> bool:
 
 
 def _prominence(power: Floats, at: float) -> float:
-    """Returns the prominence of a line.
+    """Return the prominence of a line.
 
     It is 1 at three times everything below 0.6 of its frequency, 0 for one no stronger.
     """
@@ -152,7 +152,7 @@ def _prominence(power: Floats, at: float) -> float:
 
 
 def _support(correlation: Floats, period: float) -> float:
-    """Returns the similarity one period later, averaged with two if there are four periods.
+    """Return the similarity one period later, averaged with two if there are four periods.
 
     Returns 0 without a peak.
     """
@@ -165,7 +165,7 @@ def _support(correlation: Floats, period: float) -> float:
 
 
 def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
-    """Sums neighbouring bins over at most a sixth of a period. This preserves the component of that period.
+    """Sum neighbouring bins over at most a sixth of a period. This preserves the component of that period.
 
     Returns:
         The sums, and the position of each one's middle in bins.
@@ -180,7 +180,7 @@ def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
 
 
 def component(values: Floats, period: float) -> complex:
-    """Returns sum_n (x_n - mean) exp(-2 pi j n / period). This is the continuous Fourier transform at one frequency."""
+    """Return sum_n (x_n - mean) exp(-2 pi j n / period). This is the continuous Fourier transform at one frequency."""
     folded, at = _folded(values - values.mean(), period)
     summed = complex(np.exp((-2j * math.pi / period) * at) @ folded)
     turn, fold = math.pi / period, 2 * float(at[0])
@@ -189,7 +189,7 @@ def component(values: Floats, period: float) -> complex:
 
 
 def refined(window: Floats, period: float) -> float:
-    """Returns the period near ``period`` with the highest |X(f)|, below the bin resolution.
+    """Return the period near ``period`` with the highest |X(f)|, below the bin resolution.
 
     A parabola is fitted to three points of the continuous transform, twice.
     """
@@ -212,7 +212,7 @@ def refined(window: Floats, period: float) -> float:
 
 
 def _local_maximum(correlation: Floats, lag: float) -> float | None:
-    """Returns the highest value within 10 % of a lag.
+    """Return the highest value within 10 % of a lag.
 
     It returns None unless the autocorrelation drops on both sides.
     """

@@ -70,7 +70,7 @@ class Candidates(Struct, frozen=True, eq=False):
 
 
 def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
-    """Transforms real samples; rounding errors of a constant signal are set to 0."""
+    """Transform real samples; rounding errors of a constant signal are set to 0."""
     every = np.fft.rfft(values) if len(values) else np.zeros(1, np.complex128)
     transform = every[1:]
     if len(transform) and float(np.abs(transform).max()) <= _ROUNDING * abs(complex(every[0])):
@@ -81,7 +81,7 @@ def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
 def find_candidates(
     spectrum: Spectrum, settings: DetectSettings, harmonics: Literal["relative", "modulo"] = "relative"
 ) -> Candidates:
-    """Finds the outliers of the spectrum that are close to its largest one.
+    """Find the outliers of the spectrum that are close to its largest one.
 
     A candidate has a z-score above the threshold and above ``tolerance`` times the largest (Eq. 6), or is an outlier by
     ``settings.outlier``. A candidate that is a multiple of a lower one is a harmonic and dropped. With z-scores, the
@@ -114,7 +114,7 @@ def find_candidates(
 
 
 def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
-    """Returns the candidates as public results, strongest first; the samples must be in bytes/s."""
+    """Return the candidates as public results, strongest first; the samples must be in bytes/s."""
     rows = candidates.bins[np.argsort(-candidates.z[candidates.bins], kind="stable")].tolist()
     confidence = dict(zip(candidates.bins.tolist(), candidates.confidence.tolist(), strict=True))
     unit = spectrum.sampling_frequency_hz / spectrum.samples

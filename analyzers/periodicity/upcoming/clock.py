@@ -41,7 +41,7 @@ class Clock:
 
 
 def clock_of(regularity: Regularity, start: Floats) -> Clock:
-    """Returns the clock with the smaller spread. That of starts unless the other is far better.
+    """Return the clock with the smaller spread. That of starts unless the other is far better.
 
     If a program computes for a fixed time between phases, a longer phase delays the next start.
 
@@ -61,7 +61,7 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
 
 
 def _drifting(regularity: Regularity) -> Clock:
-    """Returns the clock of intervals around a line, extrapolated by one."""
+    """Return the clock of intervals around a line, extrapolated by one."""
     recent = regularity.intervals[-TUNING.regular.drift_over :]
     n = len(recent)
     now, rest = drawn_on(recent)

@@ -71,7 +71,7 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
 
 
 def _off_by_line(ahead: int, count: int) -> float:
-    """Returns the error of several intervals due to a fitted line.
+    """Return the error of several intervals due to a fitted line.
 
     The line goes through ``count`` intervals; the error is in deviations of one.
 
@@ -82,7 +82,7 @@ def _off_by_line(ahead: int, count: int) -> float:
 
 
 def _missed_in(phases: int, share: float) -> int:
-    """Returns the maximum number of missed phases with a probability of 95 %."""
+    """Return the maximum number of missed phases with a probability of 95 %."""
     missed, left = 0, (1 - share) ** phases
     term = left
     while left < _HOLDS and missed < phases:

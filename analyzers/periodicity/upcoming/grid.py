@@ -32,7 +32,7 @@ class Grid(NamedTuple):
 
 
 def grid_of(start: Floats, period: float) -> Grid | None:
-    """Returns the grid that starts keep; None if each start rather depends on the one before.
+    """Return the grid that starts keep; None if each start rather depends on the one before.
 
     A program with a timer keeps a grid: a late phase does not delay the next one, and the resolution of the signal
     shifts each start for itself. The grid's position follows the starts by exponential smoothing, which is optimal for
@@ -77,7 +77,7 @@ def _slope(at: Floats, start: Floats) -> float:
 
 
 def _smoothed(off: list[float], share: float, most: float) -> tuple[float, Floats]:
-    """Returns the last position of the grid, and the errors of predictions by one step."""
+    """Return the last position of the grid, and the errors of predictions by one step."""
     level, errors, before = off[0], [], 0.0
     for number, value in enumerate(off[1:], 2):
         error = value - level

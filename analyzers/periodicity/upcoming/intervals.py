@@ -18,7 +18,7 @@ _T: Final = (
 
 
 def interval_of(values: Floats, *, of_mean: bool = False, least: float = 0.0) -> float:
-    """Returns the half width of a 90 % interval around the mean of past values.
+    """Return the half width of a 90 % interval around the mean of past values.
 
     It is Student's: t s sqrt(1 + 1/n) for the next value, t s / sqrt(n) for the mean. A single value has no spread; the
     interval is then as wide as the value.

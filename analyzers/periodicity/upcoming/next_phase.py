@@ -52,7 +52,7 @@ def next_phase(
 
 
 def _start_of(view: SignalWindow, at: NextStart | Following) -> Estimate:
-    """Returns a start in seconds. A start in the past has not happened, so it is moved to now."""
+    """Return a start in seconds. A start in the past has not happened, so it is moved to now."""
     value, low, high = (max(view.start_s + bins * view.bin_s, view.now_s) for bins in (at.start, at.low, at.high))
     return Estimate(value=value, low=min(low, value), high=max(high, value))
 

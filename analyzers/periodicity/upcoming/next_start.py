@@ -85,7 +85,7 @@ class _Course:
 
     @classmethod
     def of(cls, time: _Time, share: float, usual: float, later: float, missed: int, seen: float) -> _Course:
-        """Creates a course that is later by missed phases. ``usual`` is the deviation of an interval."""
+        """Create a course that is later by missed phases. ``usual`` is the deviation of an interval."""
         origin, mean, odds = time.origin, time.mean + later, share * time.odds
         spread = math.hypot(usual * math.sqrt(missed + 1), time.deviation) / mean
         scale = 3 / (spread * _ROOT)
@@ -94,7 +94,7 @@ class _Course:
         return cls(odds, left, origin, mean, spread, missed, time.deviation, slope, shift)
 
     def widened(self, usual: float) -> float:
-        """Returns its spread for another standard deviation of intervals, bins."""
+        """Return its spread for another standard deviation of intervals, bins."""
         return math.hypot(usual * math.sqrt(self.missed + 1), self.deviation) / self.mean
 
 
@@ -118,7 +118,7 @@ class _Odds:
         return sum(course.left for course in self.courses) + self._astray_after(self.seen)
 
     def before(self, time: float) -> float:
-        """Returns the odds of a start after ``seen`` and before ``time``."""
+        """Return the odds of a start after ``seen`` and before ``time``."""
         odds = self._astray_after(self.seen) - self._astray_after(time)
         for course in self.courses:
             later = math.cbrt(max(time - course.origin, 0.0)) * course.slope - course.shift
@@ -126,7 +126,7 @@ class _Odds:
         return odds
 
     def near(self, start: float) -> float:
-        """Returns the odds of a start within a fifth of a period of ``start``."""
+        """Return the odds of a start within a fifth of a period of ``start``."""
         return self.before(start + TUNING.same.near * self.period) - self.before(
             max(start - TUNING.same.near * self.period, self.seen)
         )
@@ -135,7 +135,7 @@ class _Odds:
         return self._astray_after(max(low, self.seen)) - self._astray_after(high)
 
     def quantile(self, share: float) -> float:
-        """Returns the time before which the start comes with a share of the odds."""
+        """Return the time before which the start comes with a share of the odds."""
         wanted = share * self.whole
         low, high = self.seen, max([self.seen, *(course.origin + course.mean for course in self.courses)])
         high += self.period
@@ -198,7 +198,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
 
 
 def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
-    """Returns the start of the next phase if it is on time. Several while the last phase may be running."""
+    """Return the start of the next phase if it is on time. Several while the last phase may be running."""
     last = float(phases.start[-1])
     if not clock.from_end:
         on_grid = clock.late is not None
@@ -232,7 +232,7 @@ def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
 
 
 def _deviations(share: float, spread: float) -> float:
-    """Returns the deviation of a time in the cube root, in standard deviations. The time is a share of its mean."""
+    """Return the deviation of a time in the cube root, in standard deviations. The time is a share of its mean."""
     return (math.cbrt(max(share, 0.0)) - 1 + spread * spread / 9) * 3 / spread
 
 
@@ -242,7 +242,7 @@ def _above(deviations: float) -> float:
 
 
 def _median(course: _Course, seen: float, spread: float) -> float:
-    """Returns the median of the rest of a course.
+    """Return the median of the rest of a course.
 
     For few intervals its own spread is too wide, so the smaller one is used.
     """

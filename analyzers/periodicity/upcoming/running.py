@@ -37,7 +37,7 @@ class _Kind(NamedTuple):
 
 
 def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
-    """Returns the possible ends of a phase, given its visible length and the silence since.
+    """Return the possible ends of a phase, given its visible length and the silence since.
 
     Phases have several lengths: if other jobs use the file system, some take several times as long. Either the phase
     has ended, or its next request has not finished yet. The odds of an end follow from past phases of such lengths. The
@@ -70,7 +70,7 @@ def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
 
 
 def _kinds(lengths: Floats) -> list[_Kind]:
-    """Groups lengths into kinds separated by gaps. The common relative spread is around the mean of each kind."""
+    """Group lengths into kinds separated by gaps. The common relative spread is around the mean of each kind."""
     ordered = np.sort(lengths)
     cuts = np.flatnonzero(ordered[1:] > (1 + TUNING.chances.unlike) * ordered[:-1]) + 1
     parts = np.split(ordered, cuts)

@@ -109,7 +109,7 @@ class Meaning(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def meaning(name: str, category: str) -> Meaning | None:
-    """Returns the call that an event represents; None if it is not I/O.
+    """Return the call that an event represents; None if it is not I/O.
 
     iotide's exporter writes layer and kind into the category. Other tools write a call name, such as ``read``,
     ``sys_read``, ``fs.sync.read`` (Node.js) or ``H5Dwrite``.
@@ -127,7 +127,7 @@ def meaning(name: str, category: str) -> Meaning | None:
 
 
 def meanings(events: Sequence[Event]) -> list[Meaning | None]:
-    """Returns the meaning of each event."""
+    """Return the meaning of each event."""
     try:
         named = [(event.name, event.cat) for event in events]
         known = {each: _meaning(*each) for each in set(named)}
@@ -141,7 +141,7 @@ def _meaning(name: Any, category: Any) -> Meaning | None:
 
 
 def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) -> dict[str, npt.NDArray[np.int64]]:
-    """Returns the columns present in the arguments, int64. Returns -1 for an unknown offset, rank or pid.
+    """Return the columns present in the arguments, int64. Returns -1 for an unknown offset, rank or pid.
 
     Args:
         arguments: arguments of each call.
@@ -162,7 +162,7 @@ def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) 
 
 
 def paths(arguments: Sequence[Arguments], *, ours: bool) -> list[str]:
-    """Returns the path of each call's file, "" if unknown."""
+    """Return the path of each call's file, "" if unknown."""
     if ours:
         return [each.path if type(each.path) is str else "" for each in arguments]
     names = ("path", *_OTHER_NAMES["path"])
@@ -170,7 +170,7 @@ def paths(arguments: Sequence[Arguments], *, ours: bool) -> list[str]:
 
 
 def times(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Converts microseconds to nanoseconds, as exactly as the file states them; -1 for unusable values."""
+    """Convert microseconds to nanoseconds, as exactly as the file states them; -1 for unusable values."""
     try:
         made = np.array(values)
         if made.ndim == 1 and made.dtype.kind in "iu":
@@ -189,12 +189,12 @@ def times(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def is_unix(timestamp: Any) -> bool:
-    """Returns whether a stamp is so large that it can only count from 1970."""
+    """Return whether a stamp is so large that it can only count from 1970."""
     return _float(timestamp) >= _SINCE_2000_US
 
 
 def joined(begin: Arguments | None, end: Arguments | None) -> Arguments | None:
-    """Merges the arguments of the begin and end events of a call. The end event takes precedence."""
+    """Merge the arguments of the begin and end events of a call. The end event takes precedence."""
     if begin is None or end is None:
         return end or begin
     both = {name: getattr(end, name) for name in Arguments.__struct_fields__}
@@ -238,7 +238,7 @@ def _integers(values: list[Any], unknown: int) -> Iterator[int]:
 
 
 def _float(value: Any) -> float:
-    """Returns a number, also one written as text; NaN for anything else."""
+    """Return a number, also one written as text; NaN for anything else."""
     try:
         return float(value) if isinstance(value, int | float | str) else math.nan
     except (ValueError, OverflowError):

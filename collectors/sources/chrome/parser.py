@@ -49,11 +49,11 @@ class ChromeParser:
         self._omitted = about.unsupported
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the calls of complete events."""
+        """Parse the next bytes, split anywhere, and return the calls of complete events."""
         return self._take(self._pieces.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Closes all streams."""
+        """Close all streams."""
         items = self._take(self._pieces.finish())
         items += [Closed(process.stream) for process in self._processes.values() if process.stream]
         self._processes.clear()
@@ -70,7 +70,7 @@ class ChromeParser:
         return items
 
     def _events(self, events: list[Event], first: int, items: list[SourceItem]) -> None:
-        """Processes events by phase; ``first``: number of the first event in the file."""
+        """Process events by phase; ``first``: number of the first event in the file."""
         calls: list[Event] = []
         places: list[int] = []
         for place, event in enumerate(events, first):
@@ -106,7 +106,7 @@ class ChromeParser:
         self._begun_count += 1
 
     def _end(self, event: Event) -> Event | None:
-        """Returns the call that an end event completes: the last one begun on its thread."""
+        """Return the call that an end event completes: the last one begun on its thread."""
         thread = _thread(event)
         open_ = self._begun.get(thread)
         if not open_:
@@ -122,7 +122,7 @@ class ChromeParser:
         return done
 
     def _calls(self, events: list[Event], places: npt.NDArray[np.int64], items: list[SourceItem]) -> None:
-        """Assigns I/O calls to the streams of their processes."""
+        """Assign I/O calls to the streams of their processes."""
         known = meanings(events)
         self._omitted.add("events that are no I/O call", known.count(None))
         for pid, rows in _by_process(events, known).items():
@@ -143,7 +143,7 @@ class ChromeParser:
                 items.append(Chunk(process.stream, batch, process.interner.take_fresh()))
 
     def _stream_of(self, pid: Any, clock: Clock, items: list[SourceItem]) -> Process | None:
-        """Returns a process with its stream open; None if there are too many."""
+        """Return a process with its stream open; None if there are too many."""
         process = self._process(pid)
         if process is not None and not process.stream:
             process.stream = self._about.stream("chrome", str(pid)[:64])
@@ -151,7 +151,7 @@ class ChromeParser:
         return process
 
     def _describe(self, event: Event, items: list[SourceItem]) -> None:
-        """Records the name of a process, and the further facts that iotide's exporter adds."""
+        """Record the name of a process, and the further facts that iotide's exporter adds."""
         if event.name != "process_name" or event.args is None:
             return
         process = self._process(hashable(event.pid))
@@ -172,7 +172,7 @@ def _thread(event: Event) -> tuple[Any, Any]:
 
 
 def _by_process(events: list[Event], known: list[Meaning | None]) -> dict[Any, list[int]]:
-    """Returns the rows of the calls of each process."""
+    """Return the rows of the calls of each process."""
     rows: dict[Any, list[int]] = {}
     for row, (event, call) in enumerate(zip(events, known, strict=True)):
         if call is not None:

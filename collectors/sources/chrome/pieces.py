@@ -64,7 +64,7 @@ class EventPieces:
         self._given_up = False
 
     def feed(self, data: bytes) -> Iterator[list[Any] | Broken]:
-        """Yields the events that the bytes complete, and malformed ones."""
+        """Yield the events that the bytes complete, and malformed ones."""
         if self.ended or self._given_up:
             return
         data = self._held + data
@@ -79,7 +79,7 @@ class EventPieces:
         yield from self._take(data)
 
     def finish(self) -> Iterator[list[Any] | Broken]:
-        """Yields the problem with the end of the file, if any."""
+        """Yield the problem with the end of the file, if any."""
         rest, self._held = self._held, b""
         if self._given_up or self.ended:
             return
@@ -91,7 +91,7 @@ class EventPieces:
             yield Broken(self.events + 1, "the file ends before its array of events does")
 
     def _find_events(self, data: bytes) -> int | None:
-        """Returns the index where the first event may begin. It returns None if that is still unknown."""
+        """Return the index where the first event may begin. It returns None if that is still unknown."""
         if array := _ARRAY.match(data):
             self._inside = True
             return array.end()
@@ -136,7 +136,7 @@ class EventPieces:
         yield from self._bounded("an event is longer than that")
 
     def _quick(self, data: bytes) -> tuple[list[Any], int] | None:
-        """Decodes up to the last apparent border between two events; successful decoding proves the border."""
+        """Decode up to the last apparent border between two events; successful decoding proves the border."""
         tail = max(len(data) - 65_536, 0)
         place = None
         for match in _NEXT_EVENT.finditer(data, tail):
@@ -150,7 +150,7 @@ class EventPieces:
             return None
 
     def _between(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
-        """Decodes events at the given positions.
+        """Decode events at the given positions.
 
         It decodes them together, or one by one if one of them is malformed.
         """
@@ -187,7 +187,7 @@ class EventPieces:
 
 
 def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Returns the positions of brackets and braces outside strings.
+    """Return the positions of brackets and braces outside strings.
 
     It also returns the depth after each, and quotes' positions.
     """
@@ -202,7 +202,7 @@ def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]
 
 
 def _events(data: bytes) -> tuple[list[int], list[int], bool, int | None]:
-    """Finds the events in a text that begins between two events.
+    """Find the events in a text that begins between two events.
 
     Returns:
         The beginning and end of each whole event; whether the array ends; and the end of text that is not JSON, or

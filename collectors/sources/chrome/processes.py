@@ -32,7 +32,7 @@ class Clock:
 
     @classmethod
     def of(cls, head: dict[str, Any], first: Event) -> Clock:
-        """Determines the origin from the text before the events, otherwise from the first event."""
+        """Determine the origin from the text before the events, otherwise from the first event."""
         other = head.get("otherData")
         begin = _stamp(other.get("begin_unix_ns") if isinstance(other, dict) else None)
         if begin is not None:
@@ -57,7 +57,7 @@ class Process:
         self._signatures = Numbering(lambda text: self.interner.new_signature(text) if text else 0)
 
     def info(self, about: Input, clock: Clock) -> StreamInfo:
-        """Returns the StreamInfo of its stream."""
+        """Return the StreamInfo of its stream."""
         origin, says = about.origin, self.says
         return StreamInfo(
             job=_text(says.job) or origin.job,
@@ -75,7 +75,7 @@ class Process:
     def batch(
         self, events: Sequence[Event], meanings: Sequence[Meaning | None], clock: Clock
     ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
-        """Returns a batch of calls. The mask marks those with impossible numbers, which must be left out."""
+        """Return a batch of calls. The mask marks those with impossible numbers, which must be left out."""
         arguments = [event.args or NO_ARGUMENTS for event in events]
         call, layer, kind = self._called(meanings)
         start, duration = times([event.ts for event in events]), times([event.dur for event in events])
@@ -108,7 +108,7 @@ class Process:
         return self._files.of(named)
 
     def _called(self, meanings: Sequence[Meaning | None]) -> tuple[npt.NDArray[Any], ...]:
-        """Returns number, layer and kind of each call."""
+        """Return number, layer and kind of each call."""
         places: dict[Meaning | None, int] = {}
         codes = [places.setdefault(meaning, len(places)) for meaning in meanings]
         rows = [(self.interner.string(each.call), each.layer, each.kind) for each in places if each is not None]
@@ -116,7 +116,7 @@ class Process:
         return table[:, 0], table[:, 1], table[:, 2]
 
     def _who(self, columns: dict[str, npt.NDArray[Any]], tid: npt.NDArray[np.int64], clock: Clock) -> dict[str, Any]:
-        """Fills in pid, tid and rank for calls that do not have them."""
+        """Fill in pid, tid and rank for calls that do not have them."""
         unsaid = np.full(len(tid), -1)
         pid = columns.get("pid", unsaid)
         pid = np.where(pid < 0, self._own_pid(clock), pid)
@@ -132,19 +132,19 @@ class Process:
 
 
 def _stamp(text: Any) -> int | None:
-    """Returns a time in ns that is written as text. Returns None if it is not a time."""
+    """Return a time in ns that is written as text. Returns None if it is not a time."""
     if isinstance(text, str) and text.isascii() and text.isdigit() and int(text[:20]) < _LATEST_NS:
         return int(text[:20])
     return None
 
 
 def hashable(value: Any) -> Any:
-    """Returns the name of a process or thread as a dictionary key."""
+    """Return the name of a process or thread as a dictionary key."""
     return value if type(value) in (int, str) else str(value)
 
 
 def _moved(columns: dict[str, npt.NDArray[Any]], kind: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Returns the moved bytes of calls.
+    """Return the moved bytes of calls.
 
     The return value is a byte count only if the call moves data and did not fail.
     """

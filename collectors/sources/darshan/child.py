@@ -35,7 +35,7 @@ _NAMES_AT_ONCE: Final = 1000
 
 
 def main() -> None:
-    """Writes the log's content. On an error, prints it on standard error and exits with FAILED."""
+    """Write the log's content. On an error, print it on standard error and exit with FAILED."""
     for kind, most in (
         (resource.RLIMIT_AS, MAX_MEMORY),
         (resource.RLIMIT_CPU, MAX_SECONDS),
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], None]]:
-    """Returns one writer per part of the log. A damaged part then does not affect the others."""
+    """Return one writer per part of the log. A damaged part then does not affect the others."""
     modules = library.log_get_modules(log)
     parts = [partial(_write_job, library, log), partial(_write_names, library, log)]
     parts += [partial(_write_segments, library, log, name) for name in _TRACED if name in modules]
@@ -129,7 +129,7 @@ def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[byte
 
 
 def _records(library: Any, log: dict[str, Any], module: str) -> Iterator[Any]:
-    """Yields the address of each record; after the last one, the library would start again."""
+    """Yield the address of each record; after the last one, the library would start again."""
     number = library.log_get_modules(log)[module]["idx"]
     while True:
         place = library.ffi.new("void **")

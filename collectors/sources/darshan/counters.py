@@ -73,12 +73,12 @@ class Summary:
 
 
 def moving_calls(layer: Layer, values: Mapping[str, Any]) -> int:
-    """Returns the number of calls that read or wrote."""
+    """Return the number of calls that read or wrote."""
     return sum(_calls(layer, values, direction) for direction in ("READ", "WRITE"))
 
 
 def summaries(layer: Layer, values: Mapping[str, Any], whole_s: tuple[float, float], *, moved: bool) -> list[Summary]:
-    """Creates summaries from the counters of one file.
+    """Create summaries from the counters of one file.
 
     Args:
         layer: POSIX, MPIIO or STDIO.
@@ -108,7 +108,7 @@ def summaries(layer: Layer, values: Mapping[str, Any], whole_s: tuple[float, flo
 
 
 def rows_of(summary: Summary, layer: Layer, file: int, ranks: range, begin_ns: int) -> Rows:
-    """Creates a row for each rank that has a share of a summary.
+    """Create a row for each rank that has a share of a summary.
 
     Args:
         summary: the calls of all these ranks.
@@ -133,7 +133,7 @@ def rows_of(summary: Summary, layer: Layer, file: int, ranks: range, begin_ns: i
 
 
 def _moving(layer: Layer, values: Mapping[str, Any], direction: str, busy_ns: int) -> list[Summary]:
-    """Creates the summaries of one direction. There is one per class of sizes if these are known and consistent."""
+    """Create the summaries of one direction. There is one per class of sizes if these are known and consistent."""
     calls = _calls(layer, values, direction)
     size = _number(values, "BYTES_READ" if direction == "READ" else "BYTES_WRITTEN")
     if not calls and not size and not busy_ns:
@@ -158,7 +158,7 @@ def _moving(layer: Layer, values: Mapping[str, Any], direction: str, busy_ns: in
 def _classes(
     layer: Layer, values: Mapping[str, Any], direction: str, calls: int, size: int
 ) -> Iterator[tuple[int, int]]:
-    """Yields calls and bytes of each class. The mean size has the same relative position within every class."""
+    """Yield calls and bytes of each class. The mean size has the same relative position within every class."""
     infix = "_AGG" if layer == Layer.MPIIO else ""
     counts = [_number(values, f"SIZE_{direction}{infix}_{name}") for name, _, _ in _CLASSES]
     least = sum(count * low for count, (_, low, _) in zip(counts, _CLASSES, strict=True))
@@ -176,7 +176,7 @@ def _classes(
 
 
 def _metadata(layer: Layer, values: Mapping[str, Any], used: tuple[float, float]) -> list[Summary]:
-    """Creates the summaries of calls that move no data. F_META_TIME is divided among them by their number."""
+    """Create the summaries of calls that move no data. F_META_TIME is divided among them by their number."""
     busy_ns = _busy(values, "META")
     found = [(call, kind, count) for call, kind, names in _OTHERS[layer] if (count := _sum(values, names))]
     if not found:
@@ -199,7 +199,7 @@ def _summary(
 
 
 def _signature(call: str, values: Mapping[str, Any], direction: str) -> str:
-    """Returns facts about the calls that have no column: ``read(calls=24, sequential=20, slowest_rank=3)``."""
+    """Return facts about the calls that have no column: ``read(calls=24, sequential=20, slowest_rank=3)``."""
     known = [(word, values.get(name.format(direction), 0)) for word, name in _SIGNED]
     words = [f"{word}={count}" for word, count in known if count > 0]
     for which in ("fastest", "slowest"):
@@ -211,7 +211,7 @@ def _signature(call: str, values: Mapping[str, Any], direction: str) -> str:
 
 
 def _span(values: Mapping[str, Any], of: tuple[str, ...]) -> tuple[float, float] | None:
-    """Returns the first and the last of some stamps, s; None if none is valid."""
+    """Return the first and the last of some stamps, s; None if none is valid."""
     starts = [float(values.get(f"F_{what}_START_TIMESTAMP", 0.0)) for what in of]
     ends = [float(values.get(f"F_{what}_END_TIMESTAMP", 0.0)) for what in of]
     starts, ends = ([stamp for stamp in stamps if 0 < stamp <= LATEST_S] for stamps in (starts, ends))
@@ -235,6 +235,6 @@ def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
 
 
 def _number(values: Mapping[str, Any], name: str) -> int:
-    """Returns a counter. Returns 0 if Darshan did not record it (-1) or it is out of range."""
+    """Return a counter. Returns 0 if Darshan did not record it (-1) or it is out of range."""
     value = int(values.get(name, 0))
     return value if 0 < value < _SATURATION else 0

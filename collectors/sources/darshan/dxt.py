@@ -43,7 +43,7 @@ class Record:
 
 
 def records_of(path: Path, module: str) -> Iterator[Record]:
-    """Yields the records of a module of a log of format 3.41. Darshan 3.4 and later write this format.
+    """Yield the records of a module of a log of format 3.41. Darshan 3.4 and later write this format.
 
     Raises:
         ValueError: the log has another format or is damaged.
@@ -98,7 +98,7 @@ class _Unpacked:
         self._held = bytearray()
 
     def read(self, count: int) -> bytes:
-        """Returns the next bytes, fewer only at the end.
+        """Return the next bytes, fewer only at the end.
 
         Raises:
             ValueError: the bytes cannot be decompressed.

@@ -48,7 +48,7 @@ Rows = npt.NDArray[Any]
 def rows_of_segments(
     segments: Rows, writes: int, layer: Layer, file: int, rank: int, begin_ns: int
 ) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """Converts one record's segments, writes first, to rows.
+    """Convert one record's segments, writes first, to rows.
 
     Returns:
         The rows, and a mask of the segments that they contain; the others have impossible numbers.

@@ -33,7 +33,7 @@ _STANDARD: Final = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
 
 def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Yields the events of a log, one stream per rank.
+    """Yield the events of a log, one stream per rank.
 
     Raises:
         UnavailableError: PyDarshan is missing.
@@ -87,7 +87,7 @@ class _Log:
         self._counts: dict[int, int] = {}
 
     def take(self, message: dict[str, Any], raw: bytes) -> None:
-        """Processes one message of the child."""
+        """Process one message of the child."""
         what = message["what"]
         if what == "job":
             self._take_job(message)
@@ -103,7 +103,7 @@ class _Log:
             self._take_counters(message)
 
     def report_omissions(self) -> None:
-        """Reports which data of the log could not be represented."""
+        """Report which data of the log could not be represented."""
         unsupported = self._about.unsupported
         segments = sum(self._segments.values())
         unsupported.add("names of functions: of reads and writes DXT tells only the direction", segments)
@@ -118,7 +118,7 @@ class _Log:
         unsupported.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
 
     def hand_out(self) -> Iterator[list[SourceItem]]:
-        """Yields the events of the buffered rows, in order for each rank."""
+        """Yield the events of the buffered rows, in order for each rank."""
         if not self._rows:
             return
         rows = in_order(np.concatenate(self._rows), self._through_mpi)
@@ -137,7 +137,7 @@ class _Log:
             yield items
 
     def close(self) -> list[SourceItem]:
-        """Closes all streams."""
+        """Close all streams."""
         return [Closed(stream.name) for stream in self._streams.values()]
 
     def _take_job(self, job: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class _Log:
         self._hold(rows)
 
     def _take_counters(self, message: dict[str, Any]) -> None:
-        """Creates summaries of counters; reads and writes only for files that DXT did not trace."""
+        """Create summaries of counters; reads and writes only for files that DXT did not trace."""
         module, values, file = message["module"], message["values"], self._number(message["file"])
         layer = LAYERS[module]
         if module == "MPI-IO":
@@ -196,7 +196,7 @@ class _Log:
             self._hold(rows)
 
     def _ranks_of(self, rank: int) -> range:
-        """Returns the ranks of a record. A shared record belongs to all ranks while there is room to divide it."""
+        """Return the ranks of a record. A shared record belongs to all ranks while there is room to divide it."""
         if 0 <= rank < 2**31:
             return range(rank, rank + 1)
         if not 0 < self._info.ranks <= min(self._shares, MAX_STREAMS):
@@ -258,7 +258,7 @@ class _Stream:
         self._signatures: dict[int, int] = {0: 0}
 
     def chunk(self, rows: Rows, file_of: Any, signatures: Sequence[str]) -> Chunk:
-        """Returns a batch of rows."""
+        """Return a batch of rows."""
         columns = {name: rows[name] for name in ROW.names or ()}
         columns["call"] = _mapped(rows["call"], lambda call: self._interner.string(CALLS[call]))
         columns["file"] = _mapped(rows["file"], lambda file: self._interner.file(*file_of(file)))

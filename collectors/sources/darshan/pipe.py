@@ -20,7 +20,7 @@ _TIMEOUT_S: Final = 60
 
 
 def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yields messages and their raw bytes.
+    """Yield messages and their raw bytes.
 
     Raises:
         InputError: the library could not read the log to its end; messages read before were yielded.

@@ -42,11 +42,11 @@ class DftracerParser:
         self._nodes: dict[int, ProcessKey] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the calls of complete lines."""
+        """Parse the next bytes, split anywhere, and return the calls of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses an unterminated last line and closes all streams."""
+        """Parse an unterminated last line and close all streams."""
         items = self._parse(self._lines.finish())
         items += [Closed(process.stream) for process in self._processes.values() if process.stream]
         self._processes.clear()
@@ -80,7 +80,7 @@ class DftracerParser:
         return items
 
     def _singly(self, block: Block) -> Iterator[tuple[int, Record]]:
-        """Decodes a block with a malformed line. It returns the other records and reports the malformed one."""
+        """Decode a block with a malformed line. It returns the other records and reports the malformed one."""
         for line, text in enumerate(block.data.split(b"\n"), block.first_line):
             stripped = text.strip().rstrip(b",")
             if stripped.startswith(b"[{"):
@@ -94,7 +94,7 @@ class DftracerParser:
                 yield line, record
 
     def _learn(self, record: Record, says: Arguments) -> None:
-        """Processes a metadata record: the name for a hash, or a fact about a process."""
+        """Process a metadata record: the name for a hash, or a fact about a process."""
         if record.name in ("FH", "HH", "SH"):
             if type(says.name) is str and type(says.value) in (str, int):
                 if len(self._names) < MAX_NAMES:
@@ -112,7 +112,7 @@ class DftracerParser:
         return [process] if process is not None else []
 
     def _other(self, record: Record, kind: int, items: list[SourceItem]) -> None:
-        """Processes a record that is not a call. It stores process facts and counts the record as unsupported."""
+        """Process a record that is not a call. It stores process facts and counts the record as unsupported."""
         says = record.args
         if kind == COMPLETE and record.cat == "dftracer" and record.name in ("start", "end"):
             if says is not None and record.name == "start":
@@ -164,7 +164,7 @@ class DftracerParser:
 
 
 def _by_process(calls: Sequence[Record]) -> dict[ProcessKey, list[int] | None]:
-    """Returns the rows of each process; None for all of them."""
+    """Return the rows of each process; None for all of them."""
     hosts = [None if record.args is None else record.args.hhash for record in calls]
     pids = [record.pid for record in calls]
     try:

@@ -53,24 +53,24 @@ class Process:
         self._signatures: dict[str, int] = {}
 
     def learn(self, name: str, value: Any) -> None:
-        """Stores a fact of a metadata record: the unit of times, or the rank."""
+        """Store a fact of a metadata record: the unit of times, or the rank."""
         if name == "time_metric":
             self._unit_ns = _UNITS_NS.get(str(value), _UNITS_NS["US"])
         elif str(value).isdecimal() and int(str(value)[:12]) <= LARGEST_ID:
             self._rank = int(str(value)[:12])
 
     def started(self, program: str, command: str, parent_pid: Any) -> None:
-        """Processes the record of the process's start; words of the command are separated by semicolons."""
+        """Process the record of the process's start; words of the command are separated by semicolons."""
         self._command = PurePath(command.split(";")[0] if program in ("", "DEFAULT") else program).name
         self._parent_pid = parent_pid if type(parent_pid) is int and 0 <= parent_pid <= LARGEST_ID else 0
 
     def begin(self, stream: str, first: Record) -> None:
-        """Sets the name of its stream, and derives its clock from its first call."""
+        """Set the name of its stream, and derive its clock from its first call."""
         self.stream = stream
         self._unix = bool(first.ts >= _SINCE_2000_NS // self._unit_ns)
 
     def info(self, about: Input, host: str) -> StreamInfo:
-        """Returns the StreamInfo of its stream."""
+        """Return the StreamInfo of its stream."""
         return StreamInfo(
             job=about.origin.job,
             source="dftracer",
@@ -90,7 +90,7 @@ class Process:
         table: npt.NDArray[np.int64],
         unsupported: UnsupportedData,
     ) -> tuple[EventBatch, list[int]]:
-        """Returns a batch of its calls. It also returns the rows with impossible times, which are left out.
+        """Return a batch of its calls. It also returns the rows with impossible times, which are left out.
 
         Args:
             records: the calls.
@@ -149,7 +149,7 @@ class Process:
     def _spread(
         self, arguments: Sequence[Arguments], summed: Mask, offset: Ints, requested: Ints, flags: Ints
     ) -> tuple[Ints, Ints, Ints]:
-        """Returns the three columns with those of aggregated records.
+        """Return the three columns with those of aggregated records.
 
         Such records have a number of calls and their total duration.
         """

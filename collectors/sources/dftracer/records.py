@@ -75,7 +75,7 @@ _decoder = msgspec.json.Decoder(Record)
 
 
 def decode(text: bytes) -> list[Record] | None:
-    """Decodes whole lines; returns None if one of them is not a record."""
+    """Decode whole lines; returns None if one of them is not a record."""
     try:
         return _decoder.decode_lines(text)
     except MALFORMED:
@@ -83,7 +83,7 @@ def decode(text: bytes) -> list[Record] | None:
 
 
 def decode_line(line: bytes) -> Record | str:
-    """Decodes one line; returns an error text if it is not a record."""
+    """Decode one line; returns an error text if it is not a record."""
     try:
         return _decoder.decode(line)
     except MALFORMED as error:
@@ -106,7 +106,7 @@ class Meaning(NamedTuple):
 
 
 def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
-    """Returns one row per record and one column per field of ``Meaning``."""
+    """Return one row per record and one column per field of ``Meaning``."""
     names, categories = [record.name for record in records], [record.cat for record in records]
     said = list(zip(names, categories, [record.ph for record in records], strict=True))
     places = {each: place for place, each in enumerate(set(said))}
@@ -116,7 +116,7 @@ def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
 
 @lru_cache(maxsize=65_536)
 def meaning(name: str, category: str, phase: int | str) -> Meaning:
-    """Determines the properties of a record from its name, category and phase.
+    """Determine the properties of a record from its name, category and phase.
 
     >>> meaning("pwrite64", "POSIX", 1).kind == Kind.WRITE, meaning("waitpid", "POSIX", 1).call
     (True, False)
@@ -135,7 +135,7 @@ def meaning(name: str, category: str, phase: int | str) -> Meaning:
 
 
 def integers(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
-    """Returns a column, int64. Values that are missing, not a number or out of range become ``unknown``."""
+    """Return a column, int64. Values that are missing, not a number or out of range become ``unknown``."""
     if values.count(None) == len(values):
         return np.full(len(values), unknown, np.int64)
     try:
@@ -149,7 +149,7 @@ def integers(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
 
 
 def nanoseconds(values: list[int | float], unit_ns: int) -> npt.NDArray[np.int64]:
-    """Converts times to int64 ns; -1 for impossible values."""
+    """Convert times to int64 ns; -1 for impossible values."""
     made = np.array(values)
     if made.dtype.kind not in "iuf":  # integers with more digits than int64
         made = np.array([value if 0 <= value <= LATEST_NS else -1 for value in values])
@@ -168,7 +168,7 @@ def nanoseconds(values: list[int | float], unit_ns: int) -> npt.NDArray[np.int64
 def moved(
     arguments: Sequence[Arguments], table: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Returns bytes and requested bytes, int64, and whether each call failed.
+    """Return bytes and requested bytes, int64, and whether each call failed.
 
     Calls of stdio return a number of items; vectors are counted by buffers. An aggregated record has the sum of its
     calls' return values, or the common return value of each.

@@ -63,7 +63,7 @@ class CaseInfo:
 
     @classmethod
     def of_name(cls, name: str) -> CaseInfo:
-        """Derives the facts from a name ``cid_host_rid``, as for a trace file."""
+        """Derive the facts from a name ``cid_host_rid``, as for a trace file."""
         command, host, rank = name_parts(f"{name}.st")
         return cls(name, command, host, rank)
 
@@ -107,7 +107,7 @@ class CaseStreams:
         places: npt.NDArray[np.int64],
         signatures: Sequence[str] = (),
     ) -> list[SourceItem]:
-        """Converts rows of one case to events.
+        """Convert rows of one case to events.
 
         Args:
             info: the case.
@@ -136,7 +136,7 @@ class CaseStreams:
         return items
 
     def close(self) -> list[SourceItem]:
-        """Closes all streams, and reports dropped events."""
+        """Close all streams, and report dropped events."""
         dropped = self._about.counters["events_dropped:too_many_streams"]
         if dropped:
             problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MAX_STREAMS:,} cases"

@@ -37,11 +37,11 @@ class CsvParser:
         self._width = 0
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the events of complete lines."""
+        """Parse the next bytes, split anywhere, and return the events of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses an unterminated last line and closes all streams."""
+        """Parse an unterminated last line and close all streams."""
         return self._parse(self._lines.finish()) + self._streams.close()
 
     def _parse(self, block: Block) -> list[SourceItem]:
@@ -94,7 +94,7 @@ class CsvParser:
 
 
 def _together(lines: list[str], columns: dict[str, int], width: int) -> dict[str, Any] | None:
-    """Returns the columns of some lines. Returns None if a line has the wrong number of fields."""
+    """Return the columns of some lines. Returns None if a line has the wrong number of fields."""
     try:
         rows = list(csv.reader(lines, strict=True))
         if len(rows) != len(lines):

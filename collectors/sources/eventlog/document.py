@@ -17,7 +17,7 @@ class Reader(Protocol):
     """Reads a whole document."""
 
     def __call__(self, document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
-        """Yields the events in pieces; reports unreadable parts to ``about``."""
+        """Yield the events in pieces; reports unreadable parts to ``about``."""
         ...
 
 
@@ -53,7 +53,7 @@ class DocumentParser:
         return []
 
     def finish(self) -> list[SourceItem]:
-        """Reads the document and closes its streams."""
+        """Read the document and close its streams."""
         items: list[SourceItem] = []
         document = BytesIO(b"".join(self._pieces))
         self._pieces = []

@@ -26,7 +26,7 @@ _WIDEST: Final = 1 << 20
 
 
 def parse_hdf5(about: Input) -> DocumentParser:
-    """Returns the parser; each group becomes a stream. Times are ns if an attribute ``units`` says so, otherwise s.
+    """Return the parser; each group becomes a stream. Times are ns if an attribute ``units`` says so, otherwise s.
 
     Raises:
         UnavailableError: h5py is missing.
@@ -59,7 +59,7 @@ def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[lis
 
 
 def _columns(group: Any) -> dict[str, Any] | None:
-    """Returns the columns of a group, or None if it has none. Each is a dataset or a field of its only table."""
+    """Return the columns of a group, or None if it has none. Each is a dataset or a field of its only table."""
     import h5py
 
     if not isinstance(group, h5py.Group):

@@ -26,7 +26,7 @@ _TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")
 
 
 def parse_parquet(about: Input) -> DocumentParser:
-    """Returns the parser; each case becomes a stream.
+    """Return the parser; each case becomes a stream.
 
     Raises:
         UnavailableError: pyarrow is missing.
@@ -36,7 +36,7 @@ def parse_parquet(about: Input) -> DocumentParser:
 
 
 def read_parquet(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a finished file, one row group at a time. A gzip file is decompressed to a temporary file.
+    """Read a finished file, one row group at a time. A gzip file is decompressed to a temporary file.
 
     Raises:
         UnavailableError: pyarrow is missing.

@@ -21,7 +21,7 @@ class TableCases:
         self._streams = streams
 
     def take(self, columns: dict[str, Any], first: int) -> list[SourceItem]:
-        """Converts rows to events.
+        """Convert rows to events.
 
         Args:
             columns: int64 arrays start, dur, pid, tid, rid, size; lists of str case:concept:name, call, fp, cid, host,

@@ -67,14 +67,14 @@ class XesParser:
         self._items: list[SourceItem] = []
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the complete events."""
+        """Parse the next bytes, split anywhere, and return the complete events."""
         for begin in range(0, len(data), _PIECE_BYTES):
             self._parse(data[begin : begin + _PIECE_BYTES], last=False)
         self._flush()
         return self._taken()
 
     def finish(self) -> list[SourceItem]:
-        """Reports whether the document is complete, and closes all streams."""
+        """Report whether the document is complete, and close all streams."""
         if self._xml is not None:
             self._parse(b"", last=True)
         self._flush()
@@ -146,7 +146,7 @@ class XesParser:
             self._trace = None
 
     def _flush(self) -> None:
-        """Emits the buffered events of the open trace."""
+        """Emit the buffered events of the open trace."""
         held, self._held, self._held_bytes = self._held, [], 0
         rows = [row for event in held if (row := self._row(event)) is not None]
         if not rows:
@@ -161,7 +161,7 @@ class XesParser:
         self._items += self._streams.take(info, numbers, columns["call"], columns["fp"], places)
 
     def _row(self, event: _Event) -> tuple[Any, ...] | None:
-        """Returns the columns of an event; None if it is malformed, which is reported."""
+        """Return the columns of an event; None if it is malformed, which is reported."""
         values = event.values
         call, file = values.get("call", values.get("concept:name", "")), values.get("fp", "")
         if self._escaped:
@@ -207,7 +207,7 @@ def _refuse_document_type(*_: object) -> None:
 
 
 def _stamp(text: str) -> int | None:
-    """Returns the time of an ISO 8601 text, ns since 1970. UTC if it has no time zone."""
+    """Return the time of an ISO 8601 text, ns since 1970. UTC if it has no time zone."""
     try:
         moment = datetime.datetime.fromisoformat(text)
     except ValueError:

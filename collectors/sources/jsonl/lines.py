@@ -106,7 +106,7 @@ class LineDecoder:
         """Unknown keys seen so far. None once there were too many and unknown keys are ignored."""
 
     def decode(self, text: bytes) -> list[Any] | None:
-        """Decodes whole lines. Returns None if one of them is malformed or is not one object."""
+        """Decode whole lines. Returns None if one of them is malformed or is not one object."""
         while True:
             try:
                 found = _decoder(self.keys, self._ignored).decode_lines(text)
@@ -116,7 +116,7 @@ class LineDecoder:
                     return None
 
     def decode_singly(self, text: bytes) -> Iterator[tuple[int, Any]]:
-        """Yields each line's index with its object (null means "not given") or its error.
+        """Yield each line's index with its object (null means "not given") or its error.
 
         This is slow, but it checks bounds, and the objects have all keys.
         """
@@ -131,7 +131,7 @@ class LineDecoder:
                 yield index, error
 
     def _learn(self, text: bytes) -> bool:
-        """Adds the keys of the first line that has a new one. Returns whether there was such a line."""
+        """Add the keys of the first line that has a new one. Returns whether there was such a line."""
         before = self.keys, self._ignored
         for line in text.split(b"\n"):
             with contextlib.suppress(*MALFORMED):
@@ -151,7 +151,7 @@ class LineDecoder:
 
 
 def _has_one_line_per_object(text: bytes, count: int) -> bool:
-    """Returns whether each object has a line of its own. The decoder also accepts objects over several lines."""
+    """Return whether each object has a line of its own. The decoder also accepts objects over several lines."""
     ends = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
     return count == ends or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
 

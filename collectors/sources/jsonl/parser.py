@@ -55,11 +55,11 @@ class JsonLinesParser:
         self._streams: dict[tuple[str, ...], _Stream] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the calls of complete lines."""
+        """Parse the next bytes, split anywhere, and return the calls of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses an unterminated last line and closes all streams."""
+        """Parse an unterminated last line and close all streams."""
         items = self._parse(self._lines.finish())
         items += [Closed(stream.name) for stream in self._streams.values()]
         self._streams.clear()
@@ -90,7 +90,7 @@ class JsonLinesParser:
         return items
 
     def _well_formed(self, block: Block) -> Iterator[Any]:
-        """Decodes a block with a malformed line. It returns the other objects and reports the malformed one."""
+        """Decode a block with a malformed line. It returns the other objects and reports the malformed one."""
         for index, call in self._decoder.decode_singly(block.data):
             line = block.first_line + index
             if isinstance(call, Exception):
@@ -134,7 +134,7 @@ class _Stream:
         self._kinds = np.zeros(64, np.uint8)
 
     def batch(self, lines: _Lines) -> EventBatch:
-        """Converts lines of this stream to events."""
+        """Convert lines of this stream to events."""
         calls = self._calls.of(lines.texts("call"))
         columns: dict[str, npt.ArrayLike] = dict(lines.numbers)
         columns["call"] = calls
@@ -191,15 +191,15 @@ class _Lines:
         return COLUMN_OF[key](self.lines)
 
     def first(self, key: str) -> str:
-        """Returns a text of the first line, "" if it has none."""
+        """Return a text of the first line, "" if it has none."""
         return str(getattr(self.lines[0], key)) if key in self.keys else ""
 
     def number(self, key: str) -> int:
-        """Returns a number of the first line."""
+        """Return a number of the first line."""
         return int(self.numbers[key][0]) if key in self.numbers else COLUMNS[key][1]
 
     def by_stream(self, origin: Origin) -> Iterator[tuple[tuple[str, ...], _Lines]]:
-        """Yields job, host and stream as the first line names them, and their lines. A missing name is "".
+        """Yield job, host and stream as the first line names them, and their lines. A missing name is "".
 
         Lines that name the origin's job and host belong to the same stream as lines that name neither.
         """
@@ -224,7 +224,7 @@ class _Lines:
 
 
 def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[Any]] | None:
-    """Returns the columns of numbers. Returns None if a line lacks its times or a number is out of bounds."""
+    """Return the columns of numbers. Returns None if a line lacks its times or a number is out of bounds."""
     try:
         columns = {name: _column(lines, name, dtype) for name, dtype in _COPIED.items() if name in keys}
         columns["start"], columns["duration"] = _times(lines, keys, "start"), _times(lines, keys, "dur")
@@ -238,7 +238,7 @@ def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[An
 
 
 def _times(lines: list[Any], keys: frozenset[str], key: str) -> npt.NDArray[np.int64]:
-    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has. Returns -1 if it has neither.
+    """Return ``start`` or ``dur`` in ns, from whichever of the two keys a line has. Returns -1 if it has neither.
 
     Raises:
         OverflowError: a number is out of bounds.

@@ -12,6 +12,6 @@ _LOST: Final = re.compile(
 
 
 def events_lost(line: bytes) -> int:
-    """Returns the number of lost events that a line of another form reports. Returns 1 if it gives no number."""
+    """Return the number of lost events that a line of another form reports. Returns 1 if it gives no number."""
     found = _LOST.match(line)
     return int(next(filter(None, found.groups()), b"1")) if found else 0

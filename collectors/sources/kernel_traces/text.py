@@ -59,14 +59,14 @@ class KernelTextParser:
         self._machines: dict[bytes, tuple[str, Machine]] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the events of complete lines."""
+        """Parse the next bytes, split anywhere, and return the events of complete lines."""
         items: list[SourceItem] = []
         for begin in range(0, len(data), _PIECE_BYTES):
             items += self._parse(self._lines.feed(data[begin : begin + _PIECE_BYTES]))
         return items
 
     def finish(self) -> list[SourceItem]:
-        """Parses an unterminated last line, closes all streams and reports missing information."""
+        """Parse an unterminated last line, close all streams and report missing information."""
         items = self._parse(self._lines.finish())
         items += [Closed(stream) for stream, _ in self._machines.values()]
         self._tell()
@@ -86,7 +86,7 @@ class KernelTextParser:
         self._about.unsupported.add(_UNTOLD, wakes)
 
     def select(self, block: Block, wanted: Callable[[str], Ints]) -> npt.NDArray[np.bool_]:
-        """Returns which lines remain when the trace is filtered to some threads (``selecting``).
+        """Return which lines remain when the trace is filtered to some threads (``selecting``).
 
         All headings remain, too.
 
@@ -131,7 +131,7 @@ class KernelTextParser:
         return items
 
     def _split(self, block: Block) -> tuple[Lines, Ints, Ints]:
-        """Returns the lines of events, their numbers within the block and those of headings. Reports the others."""
+        """Return the lines of events, their numbers within the block and those of headings. Reports the others."""
         lines = scan(block.data, self._dialect.form, self._dialect.header)
         self.counters["lines"] += len(lines)
         fits = lines["what"] == What.EVENT
@@ -151,7 +151,7 @@ class KernelTextParser:
     def _by_host(
         self, data: bytes, lines: Lines, among: npt.NDArray[np.intp]
     ) -> Iterator[tuple[bytes | None, npt.NDArray[np.intp]]]:
-        """Yields the hosts (None for those beyond the limit), and the indices of their lines."""
+        """Yield the hosts (None for those beyond the limit), and the indices of their lines."""
         if not lines["host"].any():
             if len(among):
                 yield b"", among
@@ -169,7 +169,7 @@ class KernelTextParser:
     def _decoded(
         self, machine: Machine, block: Block, lines: Lines, numbers: Ints, times: Ints, events: Ints
     ) -> tuple[Rows, CallRows]:
-        """Returns the rows of one machine's lines, with acting threads, and system calls. Reports malformed lines."""
+        """Return the rows of one machine's lines, with acting threads, and system calls. Reports malformed lines."""
         rows = headers(machine, block.data, lines, numbers, times)
         wrong = rows.time < 0
         calls = self._filled(machine, rows, block.data, lines, events, wrong)
@@ -190,7 +190,7 @@ class KernelTextParser:
         events: Ints,
         wrong: npt.NDArray[np.bool_],
     ) -> CallRows:
-        """Fills in the fields after the event names, and marks rows that lack them. Returns the system calls."""
+        """Fill in the fields after the event names, and marks rows that lack them. Returns the system calls."""
         rows.code[:], rows.other[:] = self._events.code[events], self._events.interrupt[events]
         for payload, mine in self._events.with_fields(events):
             parts, malformed = payload.find(data, lines["payload"][mine])

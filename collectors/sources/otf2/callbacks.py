@@ -34,7 +34,7 @@ _UNSIGNED: Final = {1: 8, 2: 16, 3: 32, 4: 64}
 
 
 def callbacks(library: Any, kind: str, functions: dict[str, Callable[..., Any]]) -> tuple[Any, list[Any]]:
-    """Registers Python functions as callbacks for records.
+    """Register Python functions as callbacks for records.
 
     Args:
         library: OTF2's lower module.
@@ -67,7 +67,7 @@ class Attributes:
         self._places = [ctypes.addressof(each) for each in (self._attribute, self._type, self._value)]
 
     def read(self, attributes: int | None) -> dict[int, int] | None:
-        """Returns attribute numbers and values; None if there are none."""
+        """Return attribute numbers and values; None if there are none."""
         if not attributes or not (count := self._count(attributes)):
             return None
         found = {}

@@ -101,7 +101,7 @@ class LocationCalls:
         self._attributes: dict[int, str] = {}
 
     def take(self, name: str, time: int, attributes: dict[int, int] | None, fields: tuple[int, ...]) -> None:
-        """Processes an event: its name, stamp, attributes and fields as OTF2 has them."""
+        """Process an event: its name, stamp, attributes and fields as OTF2 has them."""
         if name == "Enter":
             self._enter(time, attributes, fields[0])
         elif name == "Leave":
@@ -111,11 +111,11 @@ class LocationCalls:
             self._record(name, time, attributes, fields)
 
     def take_definitions(self) -> Definitions:
-        """Returns the definitions that the rows since the last call use first."""
+        """Return the definitions that the rows since the last call use first."""
         return self.interner.take_fresh()
 
     def finish(self) -> None:
-        """Reports calls that the location's end has cut off."""
+        """Report calls that the location's end has cut off."""
         self._omissions.add(_NOT_LEFT, sum(frame.is_io for frame in self._frames))
 
     # ---- regions ----
@@ -195,7 +195,7 @@ class LocationCalls:
             self._place(done, _NO_ATTRIBUTES)
 
     def _place(self, record: Record, said: dict[str, int]) -> None:
-        """Assigns a record to its enclosing call; outside all calls it becomes one."""
+        """Assign a record to its enclosing call; outside all calls it becomes one."""
         if self._frames:
             self._hold(record, said)
         else:
@@ -211,7 +211,7 @@ class LocationCalls:
     # ---- rows ----
 
     def _emit(self, frame: Frame | None, begin: int, end: int, record: Record | None, said: dict[str, int]) -> None:
-        """Adds a row. Values of the record take precedence over attributes, and these over the handle's definition."""
+        """Add a row. Values of the record take precedence over attributes, and these over the handle's definition."""
         handle = record.handle if record is not None else said.get("handle", NONE_32)
         known = self._definitions.handles.get(handle, _NO_HANDLE)
         file, parent, paradigm = said.get("file", known.file), said.get("parent", known.parent), known.paradigm
@@ -260,7 +260,7 @@ class LocationCalls:
         return known
 
     def _define(self, number: int, handle: Handle) -> None:
-        """Defines a handle that existed at the start."""
+        """Define a handle that existed at the start."""
         if not handle.pre_created or number in self._defined:
             return
         self._defined.add(number)
@@ -295,6 +295,6 @@ def _shifted(number: int) -> int:
 
 
 def _kind(said: dict[str, int], otherwise: int) -> int:
-    """Returns the kind from iotide's attribute. The kind from the call's name if there is no valid one."""
+    """Return the kind from iotide's attribute. The kind from the call's name if there is no valid one."""
     kind = said.get("kind", otherwise)
     return kind if 0 <= kind <= _LAST_KIND else otherwise

@@ -87,7 +87,7 @@ class Group:
         return int(number) if number and int(number) <= _LARGEST_ID else -1
 
     def number(self, name: str) -> int:
-        """Returns a fact that is a process id; 0 if unknown."""
+        """Return a fact that is a process id; 0 if unknown."""
         said = self.facts.get(name, "")
         return int(said) if said.isascii() and said.isdigit() and int(said) <= _LARGEST_ID else 0
 
@@ -128,7 +128,7 @@ class TraceDefinitions:
         self._states: dict[int, tuple[int, int]] = {}
 
     def functions(self) -> dict[str, Callable[..., int]]:
-        """Returns the callback for each kind of definition."""
+        """Return the callback for each kind of definition."""
         return {name: getattr(self, f"_take_{name}") for name in DEFINITIONS}
 
     @property
@@ -137,7 +137,7 @@ class TraceDefinitions:
         return self._clock[2] < _LATEST_NS
 
     def nanoseconds(self, ticks: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """Converts stamps to int64 ns.
+        """Convert stamps to int64 ns.
 
         They are since 1970 if the time of day is known, otherwise since the trace's begin.
         """
@@ -149,11 +149,11 @@ class TraceDefinitions:
         return since + (begin_ns if self.unix else 0)
 
     def string(self, number: int) -> str:
-        """Returns a text; "" if it is not defined."""
+        """Return a text; "" if it is not defined."""
         return self._strings.get(number, "")
 
     def region(self, number: int) -> Region:
-        """Returns a function."""
+        """Return a function."""
         name, description, role = self._regions.get(number, (NONE_32, NONE_32, 0))
         call = self.string(name) or "call"
         layer, kind = classify(call)
@@ -164,7 +164,7 @@ class TraceDefinitions:
         return Region(call, int(said if said is not None else layer), int(kind), role in _FILE_ROLES or known)
 
     def file(self, number: int) -> FileInfo:
-        """Returns a file; without a path if it is not defined."""
+        """Return a file; without a path if it is not defined."""
         name, folder = self._files.get(number, (NONE_32, False))
         path = self.string(name)
         facts = {self.string(key): self.string(value) for key, value in self._file_facts.get(number, {}).items()}
@@ -181,7 +181,7 @@ class TraceDefinitions:
         )
 
     def layer(self, paradigm: int) -> Layer:
-        """Returns the layer of a paradigm."""
+        """Return the layer of a paradigm."""
         known = self._layers.get(paradigm)
         if known is None:
             known = _PARADIGMS.get(self.string(self._paradigms.get(paradigm, NONE_32)), Layer.OTHER)
@@ -189,11 +189,11 @@ class TraceDefinitions:
         return known
 
     def attribute(self, number: int) -> str:
-        """Returns the name of an attribute."""
+        """Return the name of an attribute."""
         return self.string(self._attributes.get(number, NONE_32))
 
     def flags(self, handle: int) -> int:
-        """Returns the open(2) flags of a handle that existed at the start."""
+        """Return the open(2) flags of a handle that existed at the start."""
         access, status = self._states.get(handle, (_READ_WRITE, 0))
         flags = min(access, _READ_WRITE)
         for ours, theirs in _OPEN_FLAGS.items():
@@ -201,18 +201,18 @@ class TraceDefinitions:
         return flags
 
     def group(self, number: int) -> Group:
-        """Returns a process."""
+        """Return a process."""
         name, node = self._groups.get(number, (NONE_32, NONE_32))
         facts = self._group_facts.get(number, {})
         return Group(self.string(name), node, {self.string(key): self.string(text) for key, text in facts.items()})
 
     def tid(self, location: Location) -> int:
-        """Returns the system's thread id, 0 if the trace does not contain it."""
+        """Return the system's thread id, 0 if the trace does not contain it."""
         found = _THREAD.match(self.string(location.name))
         return int(found[1]) if found and int(found[1]) <= _LARGEST_ID else 0
 
     def host(self, group: Group) -> str:
-        """Returns the name of the node of a process, "" if unknown."""
+        """Return the name of the node of a process, "" if unknown."""
         number = group.node
         for _ in range(16):
             name, kind, parent = self._nodes.get(number, (NONE_32, NONE_32, NONE_32))

@@ -30,7 +30,7 @@ _SUFFIX: Final = ".otf2"
 
 
 def read_otf2(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a trace, given its anchor file (``traces.otf2``) or the folder with it. Each location becomes a stream.
+    """Read a trace, given its anchor file (``traces.otf2``) or the folder with it. Each location becomes a stream.
 
     OTF2's library does not validate its input: on corrupt traces it may crash or never return. So it runs in a
     subprocess.
@@ -43,7 +43,7 @@ def read_otf2(path: Path, about: Input) -> Iterator[list[SourceItem]]:
 
 
 def read_otf2_here(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a trace in this process. Memory: the definitions, and 65,536 events.
+    """Read a trace in this process. Memory: the definitions, and 65,536 events.
 
     Raises:
         InputError: the trace cannot be opened.
@@ -57,7 +57,7 @@ def read_otf2_here(path: Path, about: Input) -> Iterator[list[SourceItem]]:
 
 
 def anchor_of(path: Path) -> Path:
-    """Returns the anchor file of a trace."""
+    """Return the anchor file of a trace."""
     if not path.is_dir():
         return path
     anchors = sorted(path.glob(f"*{_SUFFIX}"))
@@ -113,7 +113,7 @@ class _Trace:
         del kept
 
     def _read_local_definitions(self, locations: list[Location]) -> None:
-        """Reads the mapping of locations' numbers and clocks to the trace's. Traces without such files need none."""
+        """Read the mapping of locations' numbers and clocks to the trace's. Traces without such files need none."""
         library, reader = self._library, self._reader
         try:
             library.Reader_OpenDefFiles(reader)
@@ -176,7 +176,7 @@ class _Trace:
         return taker
 
     def _take(self, stream: str, location: Location, calls: LocationCalls, *, opened: bool) -> list[SourceItem]:
-        """Converts the events that were read to items."""
+        """Convert the events that were read to items."""
         for event in self._events:
             calls.take(*event)
         self._events.clear()

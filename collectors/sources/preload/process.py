@@ -100,7 +100,7 @@ class TracedProcess:
         return bool(self._ready or self._held)
 
     def may_wait(self, now_s: float, patience_s: float) -> bool:
-        """Returns whether few events may wait. They wait for more, or for the end of a short process."""
+        """Return whether few events may wait. They wait for more, or for the end of a short process."""
         if self._learned is not None or self._alike is None or not patience_s:
             return False
         if self._ready_since_s is None:
@@ -113,11 +113,11 @@ class TracedProcess:
         return sum(len(lines) for _, lines in self._ready)
 
     def add_lines(self, tid: int, lines: Lines) -> None:
-        """Adds lines of a ring, whose definitions may still be missing."""
+        """Add lines of a ring, whose definitions may still be missing."""
         self._held.append((tid, lines))
 
     def settle(self, now_s: float) -> None:
-        """Records that the definitions of all lines have arrived."""
+        """Record that the definitions of all lines have arrived."""
         if self._ready_since_s is None:
             self._ready_since_s = now_s
         self._ready += self._held
@@ -133,7 +133,7 @@ class TracedProcess:
         return self._learned
 
     def learn(self, entries: bytes) -> None:
-        """Adds definitions."""
+        """Add definitions."""
         if self._learned is None and self._alike is not None:
             if sum(map(len, self._early)) + len(entries) <= MAX_LOG:
                 self._early.append(entries)
@@ -164,12 +164,12 @@ class TracedProcess:
                 self.malformed(str(error))
 
     def malformed(self, problem: str) -> None:
-        """Counts a malformed definition."""
+        """Count a malformed definition."""
         self._counters["definitions_malformed"] += 1
         self._problems.add(InputError(self.stream, None, problem, "a definition as ring.h describes it"))
 
     def update_counters(self, rank: int, ranks: int, counts: dict[str, int]) -> bool:
-        """Updates rank, size and counters reported by the process; returns whether that changes ``info``."""
+        """Update rank, size and counters reported by the process; returns whether that changes ``info``."""
         for reason, count in counts.items():
             if 0 < (grown := count - self._counted[reason]) < _MAX_GROWTH:
                 self._counted[reason] = count
@@ -181,7 +181,7 @@ class TracedProcess:
         return True
 
     def take(self, now_s: float, *, ended: bool = False) -> EventBatch | None:
-        """Returns some events whose definitions are known; None if there are none."""
+        """Return some events whose definitions are known; None if there are none."""
         if ended:
             self.settle(now_s)
             if self._learned is None and self._alike is not None:
@@ -194,7 +194,7 @@ class TracedProcess:
         return batch
 
     def _lived(self, now_s: float, alike: AlikeLives) -> EventBatch | None:
-        """Returns all events of an ended process of which nothing was returned yet.
+        """Return all events of an ended process of which nothing was returned yet.
 
         They come from the cache if possible.
         """
@@ -233,7 +233,7 @@ class TracedProcess:
         return self._batch(taken) if taken else None
 
     def _pieces_at_once(self) -> int:
-        """Returns the number of pieces for one batch, whose columns should fit a core's cache."""
+        """Return the number of pieces for one batch, whose columns should fit a core's cache."""
         lines = 0
         for count, (_, piece) in enumerate(self._ready):
             lines += len(piece)
@@ -242,7 +242,7 @@ class TracedProcess:
         return len(self._ready)
 
     def definitions(self) -> Definitions:
-        """Returns the definitions since the last call, unless file metadata for them is pending."""
+        """Return the definitions since the last call, unless file metadata for them is pending."""
         if self._found is not None:
             found, self._found = self._found, None
             return found
@@ -251,7 +251,7 @@ class TracedProcess:
         return self._names.interner.take_fresh() if self._names.is_complete else Definitions()
 
     def take_losses(self) -> Counter[str]:
-        """Returns the losses since the last call."""
+        """Return the losses since the last call."""
         fresh, self._fresh_losses = self._fresh_losses, Counter()
         return fresh
 

@@ -122,22 +122,22 @@ class RelayedSource:
         return self._copy is None or (self._reader.unread.ended and self._reader.read_bytes >= self._copy.copied)
 
     def remove_copy(self) -> None:
-        """Removes the copy, because its data is stored elsewhere."""
+        """Remove the copy, because its data is stored elsewhere."""
         copy, self._copy = self._copy, None
         if copy is not None:
             copy.remove()
 
     def fileno(self) -> int:
-        """Returns a descriptor that becomes readable when there is new data."""
+        """Return a descriptor that becomes readable when there is new data."""
         return self._channel.fileno()
 
     def listen(self) -> None:
-        """Updates the number of waiting calls without reading them."""
+        """Update the number of waiting calls without reading them."""
         if not self._closed:
             self._reader.listen()
 
     def poll(self) -> list[SourceItem]:
-        """Returns some of the new items."""
+        """Return some of the new items."""
         if self._closed:
             return []
         self._reader.read(self._streams, _READ_A_POLL)
@@ -149,14 +149,14 @@ class RelayedSource:
         return self._streams.items()
 
     def finish(self) -> None:
-        """Requests that the rings are emptied and running processes are released.
+        """Request that the rings are emptied and running processes are released.
 
         ``finished`` is true when all is read.
         """
         self._reader.request_end()
 
     def close(self) -> None:
-        """Ends the other process; unread data is lost."""
+        """End the other process; unread data is lost."""
         if self._closed:
             return
         self._closed = True
@@ -228,7 +228,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
 
 
 def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
-    """Empties the rings after the command's end, and gives processes that are ending a moment."""
+    """Empty the rings after the command's end, and gives processes that are ending a moment."""
     asked_s = time.monotonic()
     while not writer.reader_gone and time.monotonic() - asked_s < _LAST_LOOKS_S:
         if not drain.poll(writer):
@@ -239,7 +239,7 @@ def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
 
 
 def _raise_priority() -> None:
-    """Raises the priority if permitted. The work is small, and a burst fills rings in about 25 ms."""
+    """Raise the priority if permitted. The work is small, and a burst fills rings in about 25 ms."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _PRIORITY, -20))
     # the kernel divides cores among sessions by this; this session has only this process
@@ -248,7 +248,7 @@ def _raise_priority() -> None:
 
 
 def _close_all_but(kept: set[int]) -> None:
-    """Closes inherited descriptors. A pipe of the user ends only when all writers have closed it."""
+    """Close inherited descriptors. A pipe of the user ends only when all writers have closed it."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -259,7 +259,7 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _wait_for(pid: int) -> None:
-    """Waits for the end of a child whose channel is closed. Kills it if it does not end."""
+    """Wait for the end of a child whose channel is closed. Kills it if it does not end."""
     with contextlib.suppress(ChildProcessError, ProcessLookupError):
         watch = os.pidfd_open(pid)
         try:

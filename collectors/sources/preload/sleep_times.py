@@ -36,11 +36,11 @@ class SleepTimes:
         self._look_s = time.thread_time() - begun_s
 
     def pause(self) -> None:
-        """Waits briefly for more data, because each poll visits all processes, however few have signalled."""
+        """Wait briefly for more data, because each poll visits all processes, however few have signalled."""
         time.sleep(min(max(_SHORTEST_S, self._look_s), _MAX_REST_S))
 
     def next_s(self, *, busy: bool, wakes: bool) -> float:
-        """Returns the time to wait for a signal.
+        """Return the time to wait for a signal.
 
         Args:
             busy: the last poll found data.

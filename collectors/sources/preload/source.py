@@ -70,7 +70,7 @@ class PreloadSource:
         return self._drain.in_use
 
     def poll(self) -> list[SourceItem]:
-        """Accepts new processes, and returns what all have recorded since the last poll."""
+        """Accept new processes, and return what all have recorded since the last poll."""
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
 
@@ -81,7 +81,7 @@ class PreloadSource:
         self._placed.update(tokens)
 
     def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns the read positions of rings."""
+        """Return the read positions of rings."""
         found: dict[str, bytes | None] = {_name_of(token): None for token in self._over}
         self._placing, self._over = [], []
         for token, is_urgent in self._drain.unplaced():
@@ -103,26 +103,26 @@ class PreloadSource:
         self._placing = []
 
     def images(self) -> dict[int, list[Region]]:
-        """Returns the regions of running processes, by token; may be called by another thread."""
+        """Return the regions of running processes, by token; may be called by another thread."""
         return self._drain.images()
 
     def sleep(self) -> bool:
-        """Enables notification through ``fileno``; False: some processes cannot notify."""
+        """Enable notification through ``fileno``; False: some processes cannot notify."""
         return self._drain.sleep() and not self._streams.is_waiting
 
     def fileno(self) -> int:
-        """Returns a descriptor that becomes readable when there is work.
+        """Return a descriptor that becomes readable when there is work.
 
         Much data waits, or a process arrives or ends.
         """
         return self._drain.events.fileno()
 
     def stop_buffering(self) -> None:
-        """Makes each later poll return all available data."""
+        """Make each later poll return all available data."""
         self._patience_s = 0.0
 
     def close(self) -> None:
-        """Stops listening and releases the processes' memory. They continue, and hand over to the next collector."""
+        """Stop listening and release the processes' memory. They continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True

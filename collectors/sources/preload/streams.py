@@ -84,7 +84,7 @@ class Streams:
         return _ALL
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        """Opens a stream."""
+        """Open a stream."""
         facts = _facts_of(header)
         before = 0 if follows else int(facts["before_token"])  # otherwise the collector is the same
         forgive = _GONE_BEFORE if follows else frozenset()
@@ -94,7 +94,7 @@ class Streams:
             self._learn_image(pid)
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
-        """Opens a stream for data that previous collectors have not taken; it follows theirs."""
+        """Open a stream for data that previous collectors have not taken; it follows theirs."""
         facts = _facts_of(header)
         end = f"{token:016x}"
         before = f"{end}+{had - 1}" if had > 1 else end
@@ -143,12 +143,12 @@ class Streams:
         self._items.append(Opened(self._processes[token].stream, info))
 
     def _learn_image(self, pid: int) -> None:
-        """Records the program file of a process. Its library reports the program that runs in it."""
+        """Record the program file of a process. Its library reports the program that runs in it."""
         with suppress(OSError):  # the process has ended, or is not accessible to us
             self.unseen.seen_in(str(Path(f"/proc/{pid}/exe").readlink()))
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """Updates rank and counters of a process."""
+        """Update rank and counters of a process."""
         if (process := self._processes.get(token)) is None:
             return
         self._touched[token] = None
@@ -156,35 +156,35 @@ class Streams:
             self._items.append(Changed(process.stream, process.info))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Accepts lines, which it copies."""
+        """Accept lines, which it copies."""
         self.accept_lines(token, tid, lines.copy())
 
     def accept_lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Accepts lines that it owns from now on."""
+        """Accept lines that it owns from now on."""
         if (process := self._processes.get(token)) is not None:
             process.add_lines(tid, lines)
             self.waiting_lines += len(lines)
 
     def log(self, token: int, entries: bytes) -> None:
-        """Accepts definitions."""
+        """Accept definitions."""
         self._guarded(token, lambda process: process.learn(entries))
 
     def settled(self, token: int) -> None:
-        """Allows lines to become events."""
+        """Allow lines to become events."""
         self._guarded(token, lambda process: process.settle(self._clock()))
 
     def malformed(self, token: int, problem: str) -> None:
-        """Counts a log that violated the layout."""
+        """Count a log that violated the layout."""
         self._guarded(token, lambda process: process.malformed(problem))
 
     def still_running(self, token: int) -> None:
-        """Counts a process that still runs, although nothing more of it is read."""
+        """Count a process that still runs, although nothing more of it is read."""
         if (process := self._processes.get(token)) is not None:
             self.unseen.learn_still_running(process.info.command)
             self._counters["programs_unseen"] += 1
 
     def ended(self, token: int) -> None:
-        """Closes a stream."""
+        """Close a stream."""
         if (process := self._processes.get(token)) is None:
             return
         self._hand_out(token, process, ended=True)
@@ -194,7 +194,7 @@ class Streams:
         self._touched.pop(token, None)
 
     def refused(self, counter: str, problem: str) -> None:
-        """Counts a process that was refused."""
+        """Count a process that was refused."""
         self._counters[counter] += 1
         self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
         if is_loss(counter):  # its job is unknown, so all present jobs may have lost it
@@ -202,7 +202,7 @@ class Streams:
             self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MAX_JOBS])
 
     def unreachable(self, job: str, command: str, failure: str) -> None:
-        """Counts a process that could not reach the socket."""
+        """Count a process that could not reach the socket."""
         self.unseen.learn_unreachable(command, failure)
         self._counters[UNHEARD] += 1
         self._items.append(Lost(Counter({UNHEARD: 1}), job=job or self._origin.job))
@@ -215,7 +215,7 @@ class Streams:
         return bool(self._touched)
 
     def all_of(self, token: int) -> str | None:
-        """Returns the stream of a process whose lines were all returned.
+        """Return the stream of a process whose lines were all returned.
 
         Returns "" if it was closed, otherwise None.
         """
@@ -230,7 +230,7 @@ class Streams:
         return sum(process.waiting_lines for process in waiting if process is not None)
 
     def items(self) -> list[SourceItem]:
-        """Returns the new items."""
+        """Return the new items."""
         now_s = self._clock()
         for token in list(self._touched):
             if (process := self._processes.get(token)) is not None:
@@ -246,7 +246,7 @@ class Streams:
         return items
 
     def cut_off(self) -> None:
-        """Ends all streams, because no more data will come although their processes continue."""
+        """End all streams, because no more data will come although their processes continue."""
         for token, process in list(self._processes.items()):
             self._hand_out(token, process, ended=True)
             if self._processes.pop(token, None) is not None:
@@ -298,7 +298,7 @@ class Streams:
 
 
 def _facts_of(header: bytes) -> Any:
-    """Returns the header's fields; those missing in an older iotide's header are 0."""
+    """Return the header's fields; those missing in an older iotide's header are 0."""
     return np.frombuffer(header.ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
 
 

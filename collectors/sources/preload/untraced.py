@@ -46,7 +46,7 @@ class Unseen:
         self._hosts: Counter[str] = Counter()
 
     def learn(self, entry: Entry, before: Said = None) -> Said:
-        """Processes a report.
+        """Process a report.
 
         Args:
             entry: entry of the process's log.
@@ -67,22 +67,22 @@ class Unseen:
         return self._add(entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux])
 
     def learn_file(self, file: bytes, command: str) -> bool:
-        """Processes a file of a process; returns whether it means that I/O is not traced."""
+        """Process a file of a process; returns whether it means that I/O is not traced."""
         if file != _RINGS:
             return False
         self._add(command, _BY_RINGS)
         return True
 
     def learn_still_running(self, command: str) -> None:
-        """Records that a process still runs when the collection ends."""
+        """Record that a process still runs when the collection ends."""
         self._add(command, _OUTLIVED)
 
     def learn_unreachable(self, command: str, failure: str) -> None:
-        """Records that a process could not reach the collector, and why."""
+        """Record that a process could not reach the collector, and why."""
         self._add(command, f"could not reach the collector ({failure}), and is not traced")
 
     def seen_in(self, image: str) -> None:
-        """Records that a traced program runs inside another program's image.
+        """Record that a traced program runs inside another program's image.
 
         Such an image is an emulator, e.g. valgrind's tools.
         """

@@ -63,7 +63,7 @@ class CallParameters:
 
 @lru_cache(maxsize=4096)
 def is_io(function: str) -> bool:
-    """Returns whether a call does I/O, as opposed to calls of MPI that only communicate.
+    """Return whether a call does I/O, as opposed to calls of MPI that only communicate.
 
     >>> is_io("MPI_File_open"), is_io("MPI_Bcast"), is_io("H5Dwrite")
     (True, False, True)
@@ -72,7 +72,7 @@ def is_io(function: str) -> bool:
 
 
 def interpreted_parameters(function: str, arguments: list[str]) -> CallParameters:
-    """Returns the interpreted parameters of a call; missing ones are unknown.
+    """Return the interpreted parameters of a call; missing ones are unknown.
 
     >>> said("pwrite", ["/scratch/x", "%p", "4096", "8192"]).offset
     8192

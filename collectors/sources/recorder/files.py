@@ -51,7 +51,7 @@ class Signature:
 
 
 def read_facts(folder: Path) -> Facts:
-    """Reads the facts about the whole trace.
+    """Read the facts about the whole trace.
 
     Raises:
         InputError: the version is not supported, or the facts are invalid.
@@ -81,7 +81,7 @@ def read_facts(folder: Path) -> Facts:
 
 
 def read_grammar_numbers(folder: Path, ranks: int) -> npt.NDArray[np.int32]:
-    """Reads the grammar number of each rank of a merged trace, int32[ranks].
+    """Read the grammar number of each rank of a merged trace, int32[ranks].
 
     Raises:
         InputError: there are too few numbers.
@@ -95,7 +95,7 @@ def read_grammar_numbers(folder: Path, ranks: int) -> npt.NDArray[np.int32]:
 
 
 def read_signatures(path: Path, version: tuple[int, int]) -> list[Signature | None]:
-    """Reads a table of signatures, by number; a number without an entry is None.
+    """Read a table of signatures, by number; a number without an entry is None.
 
     Up to 2.3 an entry is number, length and key. Later versions add the rank that used it first, and its number of
     uses.
@@ -116,7 +116,7 @@ def read_signatures(path: Path, version: tuple[int, int]) -> list[Signature | No
 
 
 def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
-    """Reads a grammar. It has the body of each rule, pairs of symbol and number of repetitions, int32[n, 2].
+    """Read a grammar. It has the body of each rule, pairs of symbol and number of repetitions, int32[n, 2].
 
     Raises:
         InputError: the grammar is corrupt.
@@ -141,7 +141,7 @@ def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
 
 
 def bounded(path: Path) -> bytes:
-    """Reads a whole file of limited size.
+    """Read a whole file of limited size.
 
     Raises:
         InputError: the file is missing or too large.
@@ -192,7 +192,7 @@ def _text(version: tuple[int, int]) -> str:
 
 
 def read_ticks(path: Path, pairs: int) -> Iterator[npt.NDArray[np.uint32]]:
-    """Yields the times of calls in blocks, uint32[n, 2].
+    """Yield the times of calls in blocks, uint32[n, 2].
 
     They are ticks from the previous call's start to start and to end.
 

@@ -47,7 +47,7 @@ class Grammar:
         return min(self._lengths[START], 2**62)
 
     def pieces(self, most: int) -> Iterator[Ints]:
-        """Yields the terminals in order, about ``most`` at once; stops when the consumer stops."""
+        """Yield the terminals in order, about ``most`` at once; stops when the consumer stops."""
         held: list[Ints] = []
         size = 0
         for run in self._runs(most):
@@ -60,7 +60,7 @@ class Grammar:
             yield np.concatenate(held)
 
     def _measured(self, terminals: int) -> dict[int, int]:
-        """Returns the length of each rule reachable from the start. It expands small rules, innermost first."""
+        """Return the length of each rule reachable from the start. It expands small rules, innermost first."""
         if START not in self._rules:
             raise ValueError("there is no rule to start with")
         lengths: dict[int, int] = {}
@@ -104,7 +104,7 @@ class Grammar:
         self._kept += length
 
     def _runs(self, most: int) -> Iterator[Ints]:
-        """Yields runs of at most about ``most`` terminals; memory use is limited to nested rules."""
+        """Yield runs of at most about ``most`` terminals; memory use is limited to nested rules."""
         stack = [self._frame(START, 1, most)]
         while stack:
             frame = stack[-1]
@@ -144,7 +144,7 @@ class Grammar:
         return _Frame(body, times, np.append(np.flatnonzero(alone), len(body)), np.cumsum(np.where(alone, 0, ends)))
 
     def _unfolded(self, body: Ints) -> Ints:
-        """Returns the terminals of symbols that are all terminals or expanded rules."""
+        """Return the terminals of symbols that are all terminals or expanded rules."""
         symbols = np.repeat(body[:, 0], body[:, 1])
         rules = symbols < 0
         if not rules.any():

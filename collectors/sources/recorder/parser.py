@@ -25,7 +25,7 @@ _BACK: Final = 2**32 - 2**24
 
 
 def read_recorder(folder: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Yields the calls of all ranks, one stream each.
+    """Yield the calls of all ranks, one stream each.
 
     Raises:
         InputError: the trace as a whole cannot be read. Damage to one rank is reported, and the others are read.
@@ -80,7 +80,7 @@ class _Rank:
         self._start = facts.start_s * 1e9
 
     def read(self) -> Iterator[list[SourceItem]]:
-        """Yields its stream; missing or excess times are reported."""
+        """Yield its stream; missing or excess times are reported."""
         about, facts = self._about, self._facts
         stream = about.stream("recorder", f"rank{self._rank}")
         info = StreamInfo(
@@ -127,7 +127,7 @@ class _Rank:
         return [Chunk(stream, batch, self._table.interner.take_fresh())]
 
     def _nanoseconds(self, ticks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Converts ticks since the start to ns since the Unix epoch.
+        """Convert ticks since the start to ns since the Unix epoch.
 
         The result is exact for ticks of whole nanoseconds.
         """
@@ -141,7 +141,7 @@ class _Rank:
 
 
 def _times(ticks: npt.NDArray[np.uint32], before: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
-    """Returns starts and ends in ticks since the trace's start, and the last start."""
+    """Return starts and ends in ticks since the trace's start, and the last start."""
     signed = ticks.astype(np.int64)
     signed -= np.where(signed >= _BACK, 2**32, 0)
     starts = before + np.cumsum(signed[:, 0])
@@ -150,7 +150,7 @@ def _times(ticks: npt.NDArray[np.uint32], before: int) -> tuple[npt.NDArray[np.i
 
 
 def _evenly(pieces: Iterator[npt.NDArray[np.int32]], size: int) -> Iterator[npt.NDArray[np.int32]]:
-    """Splits pieces of any length into pieces of one length; the last may be shorter."""
+    """Split pieces of any length into pieces of one length; the last may be shorter."""
     held: list[npt.NDArray[np.int32]] = []
     length = 0
     for piece in pieces:

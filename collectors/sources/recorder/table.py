@@ -52,7 +52,7 @@ class Table:
     def batch(
         self, terminals: npt.NDArray[np.int32], start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64]
     ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
-        """Returns the events of calls, and the mask of those that are I/O. The others are left out of the batch."""
+        """Return the events of calls, and the mask of those that are I/O. The others are left out of the batch."""
         kept = self._is_call[terminals]
         rows = terminals[kept]
         columns: dict[str, npt.ArrayLike] = {name: column[rows] for name, column in self._columns.items()}
@@ -64,7 +64,7 @@ class Table:
         return make_batch(len(rows), {**columns, **moved, "start": start[kept], "duration": duration[kept]}), kept
 
     def report_omissions(self, counts: npt.NDArray[np.int64], unsupported: UnsupportedData) -> None:
-        """Reports data of calls that cannot be represented; ``counts``: number of uses of each signature."""
+        """Report data of calls that cannot be represented; ``counts``: number of uses of each signature."""
         for number, reason in self._lost.items():
             unsupported.add(reason, int(counts[number]))
         moving = self._is_call & (self._columns["requested"] > 0)
@@ -90,7 +90,7 @@ class Table:
         return "calls of MPI that are no I/O"
 
     def _files_by_handle(self, meanings: Sequence[CallParameters | None]) -> dict[str, int]:
-        """Returns the file of each MPI handle. Returns 0 for a handle that was used for several files."""
+        """Return the file of each MPI handle. Returns 0 for a handle that was used for several files."""
         files: dict[str, int] = {}
         for each in meanings:
             if each is not None and each.layer == Layer.MPIIO and each.kind == Kind.CREATE and each.handle:

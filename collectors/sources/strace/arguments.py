@@ -35,7 +35,7 @@ _ANY_DESCRIPTOR = re.compile(rb"\b\d+<" + ANNOTATION + ANNOTATION_END)
 
 
 def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]) -> Arguments:
-    """Parses the arguments of calls.
+    """Parse the arguments of calls.
 
     Args:
         data: data to which the extents in ``calls`` refer.
@@ -56,7 +56,7 @@ def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], number
 def arguments_fallback(
     data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]
 ) -> Arguments:
-    """Does the same with regular expressions, which are the helper's specification."""
+    """Do the same with regular expressions, which are the helper's specification."""
     rows = []
     for (begin, end), annotation, returned, path, number in zip(
         *(calls[name].tolist() for name in ("arguments", "annotation", "returned")),

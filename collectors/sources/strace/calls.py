@@ -78,7 +78,7 @@ class CallTable:
         """Calls that move data between descriptors."""
 
     def add(self, call: bytes) -> int:
-        """Returns the code of a new name, 0 if the table is full."""
+        """Return the code of a new name, 0 if the table is full."""
         if len(self._names) > MAX_CALLS:
             return 0
         name, code = call.decode("ascii", "replace"), len(self._names)
@@ -93,7 +93,7 @@ class CallTable:
         return code
 
     def strings(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """Returns the stream's string number of each code. A name is defined when an event first uses it."""
+        """Return the stream's string number of each code. A name is defined when an event first uses it."""
         for code in np.flatnonzero(np.bincount(codes, minlength=1)):
             if not self._strings[code] and code:
                 self._strings[code] = self._interner.string(self._names[code])

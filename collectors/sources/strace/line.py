@@ -101,13 +101,13 @@ _BEGINNING: Final = re.compile(rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
 
 
 def looks_like_strace(head: bytes) -> bool:
-    """Returns whether one of the first lines is of strace. It is a stamped call, half a call, signal or exit."""
+    """Return whether one of the first lines is of strace. It is a stamped call, half a call, signal or exit."""
     leaders = ((_LEADER.match(line), line) for line in head.split(b"\n", 50)[:50])
     return any(leader and _BEGINNING.match(line, leader.end()) for leader, line in leaders)
 
 
 def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
-    """Parses a line.
+    """Parse a line.
 
     Args:
         line: the line without its end.
@@ -129,7 +129,7 @@ def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
 
 
 def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
-    """Parses the text after a stamp, which begins at ``at``. Returns the fields of LINE from ``call`` on."""
+    """Parse the text after a stamp, which begins at ``at``. Returns the fields of LINE from ``call`` on."""
     if text.endswith(UNFINISHED):
         return {"what": What.UNFINISHED}
     if half := _RESUMED.fullmatch(text):
@@ -173,13 +173,13 @@ def _extent(match: re.Match[bytes], group: int, at: int) -> Extent:
 
 
 def scan(data: bytes) -> Lines:
-    """Parses whole, terminated lines."""
+    """Parse whole, terminated lines."""
     library = native()
     return scan_fallback(data) if library is None else _scan(library, data)
 
 
 def scan_fallback(data: bytes) -> Lines:
-    """Does the same with regular expressions, which are the helper's specification."""
+    """Do the same with regular expressions, which are the helper's specification."""
     rows, at = [], 0
     for text in data.split(b"\n")[:-1]:
         fields = parse_line(text, at)

@@ -26,5 +26,5 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the helper, or None if it was not built."""
+    """Return the helper, or None if it was not built."""
     return load(_PATH, _FUNCTIONS)

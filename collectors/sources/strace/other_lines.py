@@ -41,7 +41,7 @@ class RestFinder:
         """Pid of the last line, if that is the first half of a call."""
 
     def find(self, data: bytes, first_line: int, lines: Lines) -> None:
-        """Examines the lines without a stamp in a piece. It changes those that are second halves.
+        """Examine the lines without a stamp in a piece. It changes those that are second halves.
 
         Args:
             data: data to which the extents in ``lines`` refer.
@@ -71,7 +71,7 @@ def _pid_of_half(line: Any) -> int | None:
 
 
 def reason_to_ignore(text: bytes) -> str:
-    """Returns why a line that is not a call is ignored. It is "" if there is no reason."""
+    """Return why a line that is not a call is ignored. It is "" if there is no reason."""
     for begin, reason in _NOT_CALLS:
         if text.startswith(begin):
             return reason
@@ -81,5 +81,5 @@ def reason_to_ignore(text: bytes) -> str:
 
 
 def is_summary(text: bytes) -> bool:
-    """Returns whether a line's rest is a row of the table of calls. Its share of time looks like a stamp."""
+    """Return whether a line's rest is a row of the table of calls. Its share of time looks like a stamp."""
     return _SUMMARY_ROW.fullmatch(text) is not None

@@ -52,14 +52,14 @@ class StraceParser:
         self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the calls of complete lines."""
+        """Parse the next bytes, split anywhere, and return the calls of complete lines."""
         items: list[SourceItem] = []
         for begin in range(0, len(data), _PIECE_BYTES):
             items += self._parse(self._lines.feed(data[begin : begin + _PIECE_BYTES]))
         return items
 
     def finish(self) -> list[SourceItem]:
-        """Parses an unterminated last line and closes the stream."""
+        """Parse an unterminated last line and close the stream."""
         items = self._parse(self._lines.finish())
         self._assembler.finish()
         if self._stream:
@@ -92,7 +92,7 @@ class StraceParser:
         return items
 
     def _starts(self, stamps: StampReader, lines: Lines, has_stamp: npt.NDArray[np.bool_]) -> Times:
-        """Returns the time of each line, ns. A line without a stamp has that of the previous line."""
+        """Return the time of each line, ns. A line without a stamp has that of the previous line."""
         if has_stamp.all():
             starts = stamps.read(lines["stamp"])
         else:
@@ -161,14 +161,14 @@ _NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name
 
 
 def _single(extents: Extents) -> Extents:
-    """Returns one-part texts in the two-part form of ``Texts``, with an empty second part."""
+    """Return one-part texts in the two-part form of ``Texts``, with an empty second part."""
     pairs = np.zeros((len(extents), 2, 2), np.uint32)
     pairs[:, 0] = extents
     return pairs
 
 
 def name_parts(name: str) -> tuple[str, str, int]:
-    """Parses command, host and rank from a name ``command_host_rank.st``. "", "" and -1 for other names."""
+    """Parse command, host and rank from a name ``command_host_rank.st``. "", "" and -1 for other names."""
     file = PurePath(name)
     parts = file.stem.rsplit("_", 2)
     if file.suffix != ".st" or len(parts) != 3:

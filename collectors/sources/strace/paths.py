@@ -11,7 +11,7 @@ _CHARACTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 
 
 def path_text(annotation: bytes) -> str:
-    """Converts an annotation to a path: removes escapes, device numbers and ``(deleted)``."""
+    """Convert an annotation to a path: removes escapes, device numbers and ``(deleted)``."""
     if annotation.endswith(b">"):
         annotation = annotation[: annotation.rfind(b"<")]
     return _unescape(annotation).removesuffix(" (deleted)")
@@ -21,7 +21,7 @@ _folder_text = lru_cache(4096)(path_text)
 
 
 def absolute(folder: bytes, name: bytes) -> str:
-    """Returns the path of an annotation and a name in that folder, or of one of the two. It is absolute if possible."""
+    """Return the path of an annotation and a name in that folder, or of one of the two. It is absolute if possible."""
     if not name:
         return path_text(folder)
     text = _unescape(name)

@@ -25,7 +25,7 @@ class Births:
         self._process_of: dict[int, int] = {}
 
     def learn(self, data: bytes, calls: Lines) -> npt.NDArray[np.bool_]:
-        """Processes calls that created processes or threads, in their order.
+        """Process calls that created processes or threads, in their order.
 
         Args:
             data: data to which the extents in ``calls`` refer.
@@ -49,7 +49,7 @@ class Births:
         return processes
 
     def processes(self, threads: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """Returns the process of each thread, the thread itself if unknown."""
+        """Return the process of each thread, the thread itself if unknown."""
         if not self._process_of:
             return threads
         found, which = np.unique(threads, return_inverse=True)

@@ -38,7 +38,7 @@ class Texts:
         self._room = MAX_BYTES
 
     def of(self, data: bytes, extents: Extents) -> npt.NDArray[np.uint32]:
-        """Returns the number of each text, uint32; 0 for an empty one."""
+        """Return the number of each text, uint32; 0 for an empty one."""
         extents = np.ascontiguousarray(extents)
         numbers, rows = self._table.find(data, extents)
         if len(rows):
@@ -60,7 +60,7 @@ class _Table:
         weakref.finalize(self, library.texts_free, self._texts)
 
     def find(self, data: bytes, extents: Extents) -> tuple[Row, Row]:
-        """Looks texts up.
+        """Look texts up.
 
         Returns:
             The number of each text, 0 for an empty one; for unknown texts, _NEW and an index among the unknown texts.
@@ -73,7 +73,7 @@ class _Table:
         return numbers, rows[:unknown]
 
     def add(self, data: bytes, extents: Extents, rows: Row, numbers: Row) -> None:
-        """Stores the non-zero numbers of the texts in some rows."""
+        """Store the non-zero numbers of the texts in some rows."""
         self._library.texts_add(
             self._texts, data, extents.ctypes.data, rows.ctypes.data, len(rows), numbers.ctypes.data
         )

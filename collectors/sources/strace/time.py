@@ -52,7 +52,7 @@ class StampReader:
                 self._day = self.clock_offset_ns = _midnight_before(self._last, modified_ns)
 
     def read(self, times: Times) -> Times:
-        """Returns the time of each stamp, given in ns. Returns -1 for a stamp of another kind or out of range."""
+        """Return the time of each stamp, given in ns. Returns -1 for a stamp of another kind or out of range."""
         if self.kind is StampKind.RELATIVE:
             times = np.cumsum(np.maximum(times, 0)) + self._last
             self._last = int(times[-1]) if len(times) else self._last
@@ -77,14 +77,14 @@ def _kind_of(stamp: bytes) -> StampKind:
 
 
 def _midnight_before(clock: int, modified_ns: int) -> int:
-    """Returns the local midnight before the first stamp, ns since 1970."""
+    """Return the local midnight before the first stamp, ns since 1970."""
     local = time.localtime(modified_ns // _NS)
     midnight = round(time.mktime((local.tm_year, local.tm_mon, local.tm_mday, 0, 0, 0, 0, 0, -1))) * _NS
     return midnight if midnight + clock <= modified_ns + _SLACK else midnight - _DAY
 
 
 def stamp_ns(text: bytes) -> int:
-    """Converts ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, with up to 9 digits of fraction, exactly to ns.
+    """Convert ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, with up to 9 digits of fraction, exactly to ns.
 
     Seconds beyond the year 2262 wrap around, as in int64.
     """

@@ -52,7 +52,7 @@ class CallAssembler:
         """Total size of their texts, bytes."""
 
     def completed(self, data: bytes, first_line: int, lines: Lines, starts: Times) -> tuple[bytes, Lines, Times]:
-        """Returns the completed calls, with joined halves, and their start times.
+        """Return the completed calls, with joined halves, and their start times.
 
         Args:
             data: data to which the extents in ``lines`` refer.
@@ -75,7 +75,7 @@ class CallAssembler:
         return (data, lines, starts) if calls.all() else (data, lines[calls], starts[calls])
 
     def finish(self) -> None:
-        """Counts the halves without a second half."""
+        """Count the halves without a second half."""
         self._about.counters["calls_never_resumed"] += len(self._halves)
         self._halves.clear()
         self._held = 0
@@ -103,7 +103,7 @@ class CallAssembler:
         what: npt.NDArray[np.uint32],
         events: Places,
     ) -> bytes:
-        """Joins halves and stores the calls in the lines of second halves.
+        """Join halves and store the calls in the lines of second halves.
 
         Returns the data with the joined text appended.
         """
@@ -132,7 +132,7 @@ class CallAssembler:
         return data + text
 
     def _pairs(self, what: npt.NDArray[np.uint32], pids: npt.NDArray[np.uint32]) -> tuple[Places, Places]:
-        """Returns the indices of consecutive halves, for processes without irregular halves.
+        """Return the indices of consecutive halves, for processes without irregular halves.
 
         A first half is irregular if anything but its second half follows, or if it comes while another is stored.
         """
@@ -149,7 +149,7 @@ class CallAssembler:
         return order[at], order[at + 1]
 
     def _resume(self, data: bytes, first_line: int, line: Any, at: int, now_ns: int) -> Joined | None:
-        """Returns the call that a line ends; stores or counts a line that ends none."""
+        """Return the call that a line ends; store or count a line that ends none."""
         begin, end = line["text"].tolist()
         text, pid = data[begin:end], int(line["pid"])
         if line["what"] == What.UNFINISHED:
@@ -188,7 +188,7 @@ class CallAssembler:
 
 
 def join_halves(data: bytes, lines: Lines, first: Places, second: Places) -> tuple[bytes, npt.NDArray[np.bool_]]:
-    """Joins halves of calls.
+    """Join halves of calls.
 
     Args:
         data: data to which the extents in ``lines`` refer.
@@ -214,7 +214,7 @@ def join_halves(data: bytes, lines: Lines, first: Places, second: Places) -> tup
 def join_halves_fallback(
     data: bytes, lines: Lines, first: Places, second: Places
 ) -> tuple[bytes, npt.NDArray[np.bool_]]:
-    """Does the same; this is the helper's specification."""
+    """Do the same; this is the helper's specification."""
     joined: list[bytes] = []
     made = np.zeros(len(first), np.bool_)
     for pair, (before, after) in enumerate(zip(lines[first], lines[second], strict=True)):

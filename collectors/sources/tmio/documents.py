@@ -44,11 +44,11 @@ class JsonDocuments:
         self._depth = 0
 
     def feed(self, data: bytes) -> Iterator[Record]:
-        """Yields the documents that these bytes complete."""
+        """Yield the documents that these bytes complete."""
         yield from self._read(self._lines.feed(data))
 
     def finish(self) -> Iterator[Record]:
-        """Yields a last document without a line end, and reports one that was cut off."""
+        """Yield a last document without a line end, and report one that was cut off."""
         yield from self._read(self._lines.finish())
         self._give_up("the document is cut off")
 
@@ -97,7 +97,7 @@ class MessagePackRecords:
         self._broken = False
 
     def feed(self, data: bytes) -> Iterator[Record]:
-        """Yields the values that these bytes complete."""
+        """Yield the values that these bytes complete."""
         if self._broken:
             self._about.counters["bytes_dropped:malformed"] += len(data)
             return
@@ -115,7 +115,7 @@ class MessagePackRecords:
             )
 
     def finish(self) -> Iterator[Record]:
-        """Reports a last value that was cut off."""
+        """Report a last value that was cut off."""
         if not self._broken and self._unpacker.tell() < self._fed:
             self._about.malformed(self._number + 1, "the record is cut off", EXPECTED)
         yield from ()
@@ -127,7 +127,7 @@ class MessagePackRecords:
 
 
 def _decode(text: bytes) -> tuple[bool, Any]:
-    """Decodes JSON; NaN and infinities, which C programs print, become None."""
+    """Decode JSON; NaN and infinities, which C programs print, become None."""
     try:
         return True, msgspec.json.decode(text)
     except _MALFORMED:

@@ -78,7 +78,7 @@ class FtioSource:
         return self._closed
 
     def has(self, job: str) -> bool:
-        """Returns whether messages arrive for a job."""
+        """Return whether messages arrive for a job."""
         return self._streams.has(job)
 
     def poll(self) -> list[SourceItem]:
@@ -97,7 +97,7 @@ class FtioSource:
         return items
 
     def close(self) -> None:
-        """Stops listening; can be called twice."""
+        """Stop listening; can be called twice."""
         if not self._closed:
             self._closed = True
             if self.endpoint:
@@ -133,7 +133,7 @@ class FtioSource:
         return bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
 
     def _take(self, data: bytes, items: list[SourceItem]) -> int:
-        """Processes one message; returns the number of its intervals."""
+        """Process one message; returns the number of its intervals."""
         self.counters["messages"] += 1
         self.counters["bytes_read"] += len(data)
         number = self.counters["messages"]
@@ -163,7 +163,7 @@ class FtioSource:
                 self._report(intervals, np.arange(count), [(number, intervals)])
 
     def _emit(self, items: list[SourceItem]) -> None:
-        """Converts the buffered intervals to chunks, each section of all messages at once."""
+        """Convert the buffered intervals to chunks, each section of all messages at once."""
         pending, self._pending = self._pending, {}
         batches: dict[Stream, list[EventBatch]] = {}
         for (stream, _, _, layer), parts in pending.items():
@@ -188,7 +188,7 @@ class FtioSource:
         return made.batch
 
     def _report(self, whole: Intervals, wrong: Positions, parts: list[_Part]) -> None:
-        """Reports malformed intervals once for each message that contained them."""
+        """Report malformed intervals once for each message that contained them."""
         self.counters["intervals_malformed"] += len(wrong)
         ends = np.cumsum([len(intervals.start_s) for _, intervals in parts])
         owners, firsts, counts = np.unique(

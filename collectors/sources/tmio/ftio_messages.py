@@ -79,7 +79,7 @@ _plain_decoder = msgspec.msgpack.Decoder(_Plain)
 
 
 def read_message(data: bytes, about: Input, number: int) -> Message:
-    """Parses one message. Never raises: errors are counted and reported, and the rest is returned.
+    """Parse one message. Never raises: errors are counted and reported, and the rest is returned.
 
     Args:
         data: one frame.
@@ -112,7 +112,7 @@ def _read_any(data: bytes, about: Input) -> Message:
 
 
 def _plain(data: bytes) -> Message | None:
-    """Parses a map of b, ts and te with arrays of equal length. None for anything else."""
+    """Parse a map of b, ts and te with arrays of equal length. None for anything else."""
     try:
         found = _plain_decoder.decode(data)
         rates, starts, ends = (_floats(memoryview(raw)) for raw in (found.b, found.ts, found.te))
@@ -127,7 +127,7 @@ def _plain(data: bytes) -> Message | None:
 
 
 def _floats(raw: memoryview) -> Floats | None:
-    """Parses a MessagePack array of numbers, with a fast path for long arrays of doubles."""
+    """Parse a MessagePack array of numbers, with a fast path for long arrays of doubles."""
     head = _ARRAY_HEADS.get(raw[0]) if len(raw) >= _LONG_BYTES else None
     if head is not None and len(raw) == head + _CELL.itemsize * int.from_bytes(raw[1:head], "big"):
         cells = np.frombuffer(raw, _CELL, offset=head)
@@ -138,7 +138,7 @@ def _floats(raw: memoryview) -> Floats | None:
 
 
 def _values(data: bytes, about: Input) -> Iterator[Any]:
-    """Yields the MessagePack values of a message: one, or several consecutive ones."""
+    """Yield the MessagePack values of a message: one, or several consecutive ones."""
     try:
         yield msgspec.msgpack.decode(data)
         return
@@ -184,7 +184,7 @@ def _is_tmio(value: Any) -> bool:
 
 
 def _gekko_fields(values: list[Any]) -> dict[str, Any] | None:
-    """Finds GekkoFS's fields. They are in one map, in one map each, or unnamed values in order."""
+    """Find GekkoFS's fields. They are in one map, in one map each, or unnamed values in order."""
     fields: dict[str, Any] = {}
     if values and all(isinstance(value, dict) for value in values):
         if len(values) == 1 or all(len(value) == 1 for value in values):
@@ -200,7 +200,7 @@ def _gekko_fields(values: list[Any]) -> dict[str, Any] | None:
 
 
 def _of_gekko(fields: dict[str, Any]) -> Intervals:
-    """Converts requests with sizes in bytes and times in microseconds to intervals."""
+    """Convert requests with sizes in bytes and times in microseconds to intervals."""
     starts, ends, sizes = (floats_of(fields[name]) for name in _GEKKO_ARRAYS)
     count = min(len(starts), len(ends), len(sizes))
     start, end = starts[:count] * _MICRO, ends[:count] * _MICRO
@@ -214,5 +214,5 @@ def _of_gekko(fields: dict[str, Any]) -> Intervals:
 
 
 def numbered(about: Input, number: int) -> Input:
-    """Returns the same receiver of problems, with the message's number in its name."""
+    """Return the same receiver of problems, with the message's number in its name."""
     return dataclasses.replace(about, name=f"{about.name}, message {number}")

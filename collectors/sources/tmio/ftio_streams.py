@@ -74,11 +74,11 @@ class Streams:
         self._opened = 0
 
     def has(self, job: str) -> bool:
-        """Returns whether a job has open streams."""
+        """Return whether a job has open streams."""
         return job in self._names
 
     def stream_of(self, message: Message, now_s: float) -> tuple[Stream | None, list[SourceItem]]:
-        """Finds the stream of a message with intervals.
+        """Find the stream of a message with intervals.
 
         Args:
             message: message with at least one section.
@@ -140,13 +140,13 @@ class Streams:
 
 
 def other_clock(job: Job, start_s: Floats) -> npt.NDArray[np.bool_]:
-    """Returns which stamps cannot be of the job's clock."""
+    """Return which stamps cannot be of the job's clock."""
     other: npt.NDArray[np.bool_] = (start_s >= _DISTANT_S) != job.distant_zero
     return other
 
 
 def _times(message: Message) -> tuple[float, float] | None:
-    """Returns the first begin and the last end of a message. It returns None if no stamp is valid."""
+    """Return the first begin and the last end of a message. It returns None if no stamp is valid."""
     starts = np.concatenate([intervals.start_s for intervals, _ in message.sections])
     ends = np.concatenate([intervals.end_s for intervals, _ in message.sections])
     with np.errstate(invalid="ignore"):
@@ -159,7 +159,7 @@ def _new_job(base: str, run: int, begin_s: float, now_s: float) -> Job:
 
 
 def _is_new_run(job: Job, begin_s: float, end_s: float) -> bool:
-    """Detects a new run. It has another clock, or all times in the first half of those seen.
+    """Detect a new run. It has another clock, or all times in the first half of those seen.
 
     Late data is never that late.
     """

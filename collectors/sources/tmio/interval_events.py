@@ -34,7 +34,7 @@ class IntervalEvents:
 def events_of(
     intervals: Intervals, call: int, layer: Layer, possible: npt.NDArray[np.bool_] | None = None
 ) -> IntervalEvents:
-    """Converts intervals to events: bytes = bandwidth x length. Times are nanoseconds from the trace's own zero.
+    """Convert intervals to events: bytes = bandwidth x length. Times are nanoseconds from the trace's own zero.
 
     Args:
         intervals: intervals of one section.
@@ -65,6 +65,6 @@ def events_of(
 
 
 def described(intervals: Intervals, at: int) -> str:
-    """Describes one interval in words."""
+    """Describe one interval in words."""
     start, end, rate = (float(values[at]) for values in (intervals.start_s, intervals.end_s, intervals.bandwidth))
     return f"bandwidth {rate:g} from {start:g} s to {end:g} s"

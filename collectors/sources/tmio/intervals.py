@@ -59,7 +59,7 @@ class Intervals:
 
 
 def joined(parts: Sequence[Intervals]) -> Intervals:
-    """Joins intervals of one section and direction."""
+    """Join intervals of one section and direction."""
     if len(parts) == 1:
         return parts[0]
     return Intervals(
@@ -72,7 +72,7 @@ def joined(parts: Sequence[Intervals]) -> Intervals:
 
 
 def is_record(value: Any, depth: int = _DEEPEST) -> bool:
-    """Returns whether ``intervals_of`` supports a decoded value."""
+    """Return whether ``intervals_of`` supports a decoded value."""
     if isinstance(value, list):
         if value and isinstance(value[0], str):
             return value[0] in _RECORDS
@@ -85,7 +85,7 @@ def is_record(value: Any, depth: int = _DEEPEST) -> bool:
 
 
 def excluded_sections(value: Any) -> Iterator[str]:
-    """Yields the rule for each section that is left out."""
+    """Yield the rule for each section that is left out."""
     if isinstance(value, dict):
         yield from (LEFT_OUT[name] for name in value if name in LEFT_OUT)
     elif isinstance(value, list) and value and isinstance(value[0], str):
@@ -96,7 +96,7 @@ def excluded_sections(value: Any) -> Iterator[str]:
 
 
 def intervals_of(value: Any, undirected: Kind) -> Iterator[Intervals]:
-    """Yields the intervals of a record, section by section.
+    """Yield the intervals of a record, section by section.
 
     Args:
         value: a decoded record that ``is_record`` accepts.
@@ -160,7 +160,7 @@ def _of_bandwidth(name: str, kind: Kind, arrays: Any, section: Mapping[str, Any]
 
 
 def _of_samples(record: list[Any]) -> Iterator[Intervals]:
-    """Parses one record of the MessagePack layout; for asynchronous I/O it uses the actual throughput."""
+    """Parse one record of the MessagePack layout; for asynchronous I/O it uses the actual throughput."""
     kind = MOVED.get(record[0])
     samples = record[_SAMPLES] if kind is not None and len(record) > _SAMPLES else None
     if kind is None or not isinstance(samples, list) or not samples:
@@ -177,7 +177,7 @@ def _of_samples(record: list[Any]) -> Iterator[Intervals]:
 
 
 def floats_of(values: Any) -> Floats:
-    """Converts a list to an array; values that are not numbers become NaN."""
+    """Convert a list to an array; values that are not numbers become NaN."""
     if not isinstance(values, list):
         return np.empty(0)
     try:

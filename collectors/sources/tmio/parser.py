@@ -32,7 +32,7 @@ class TmioParser:
         self._stream = ""
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the intervals of complete records."""
+        """Parse the next bytes, split anywhere, and return the intervals of complete records."""
         if self._records is None:
             if not data.strip():
                 return []
@@ -40,7 +40,7 @@ class TmioParser:
         return [item for number, value in self._records.feed(data) for item in self._take(number, value)]
 
     def finish(self) -> list[SourceItem]:
-        """Reports a record that was cut off, and closes the stream."""
+        """Report a record that was cut off, and close the stream."""
         items: list[SourceItem] = []
         if self._records is not None:
             items += [item for number, value in self._records.finish() for item in self._take(number, value)]

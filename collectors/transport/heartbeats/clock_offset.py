@@ -38,7 +38,7 @@ class _Sample(NamedTuple):
 
 
 def wall_before_steady() -> int:
-    """Returns this node's time of day minus its steady clock, ns."""
+    """Return this node's time of day minus its steady clock, ns."""
     return time.time_ns() - time.monotonic_ns()
 
 
@@ -54,7 +54,7 @@ class ClockOffset:
         self._samples: deque[_Sample] = deque(maxlen=_SAMPLES)
 
     def answered(self, answer: Heartbeat, now_s: float) -> None:
-        """Processes an answer to a heartbeat; aggregators of earlier versions send no time."""
+        """Process an answer to a heartbeat; aggregators of earlier versions send no time."""
         now_ns = int(now_s * 1e9)
         delay_ns = now_ns - answer.asked_ns
         if not answer.asked_ns or answer.time_ns <= 0 or delay_ns < 0:
@@ -67,11 +67,11 @@ class ClockOffset:
         self._samples.append(sample)
 
     def opened(self, info: StreamInfo) -> int | None:
-        """Returns the reference for the stamps of a new stream, as ``wall_ns``. None: the time of day at each call."""
+        """Return the reference for the stamps of a new stream, as ``wall_ns``. None: the time of day at each call."""
         return self._wall_ns() if info.source in _STEADY_SOURCES else None
 
     def corrected(self, window: SendWindow, batch: EventBatch) -> EventBatch:
-        """Returns a batch with stamps in the aggregator's time; the stream's info carries the correction."""
+        """Return a batch with stamps in the aggregator's time; the stream's info carries the correction."""
         info = window.info
         if not self._samples or info.clock_offset_ns is None:
             return batch
@@ -86,7 +86,7 @@ class ClockOffset:
 
 
 def moved(batch: EventBatch, by_ns: int) -> EventBatch:
-    """Returns the events shifted later by that time, limited to valid stamps."""
+    """Return the events shifted later by that time, limited to valid stamps."""
     if not by_ns or not len(batch):
         return batch
     return batch.replace(start=np.clip(batch.start + by_ns, 0, LATEST_NS))

@@ -38,16 +38,16 @@ class Heartbeats:
         self._next_s = -math.inf
 
     def make_due(self, now_s: float) -> None:
-        """Makes the next heartbeat due now if losses are unreported."""
+        """Make the next heartbeat due now if losses are unreported."""
         if self.losses.has_unreported:
             self._next_s = now_s
 
     def is_due(self, now_s: float) -> bool:
-        """Returns whether a heartbeat is due."""
+        """Return whether a heartbeat is due."""
         return now_s >= self._next_s
 
     def make(self, counters: Counter[str], now_s: float) -> Heartbeat:
-        """Returns a heartbeat with the counters, and schedules the next one."""
+        """Return a heartbeat with the counters, and schedule the next one."""
         self._next_s = now_s + self._settings.heartbeat_s
         losses = self.losses.unreported()
         self.losses.mark_sent()
@@ -62,7 +62,7 @@ class Heartbeats:
         )
 
     def answered(self, answer: Heartbeat, now_s: float) -> None:
-        """Processes the aggregator's answer."""
+        """Process the aggregator's answer."""
         self.losses.answered()
         self.clock.answered(answer, now_s)
         self.plan, self.plans_heard = answer.plan, self.plans_heard + 1

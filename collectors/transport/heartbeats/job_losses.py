@@ -20,24 +20,24 @@ class JobLosses:
         self._beats_sent = self._beats_answered = 0
 
     def add(self, job: str, losses: Counter[str]) -> bool:
-        """Adds losses of a job; False if there are too many jobs."""
+        """Add losses of a job; False if there are too many jobs."""
         if job not in self._of and len(self._of) >= _MAX_JOBS:
             return False
         self._of[job].update(losses)
         return True
 
     def unreported(self) -> dict[str, dict[str, int]]:
-        """Returns the losses that a heartbeat must carry."""
+        """Return the losses that a heartbeat must carry."""
         return {job: bounded(lost) for job, lost in self._of.items()}
 
     def mark_sent(self) -> None:
-        """Records that a heartbeat was made with the losses."""
+        """Record that a heartbeat was made with the losses."""
         self._beats_sent += 1
         if self._told[0] != self._sum:
             self._told = self._sum, self._beats_sent
 
     def answered(self) -> None:
-        """Records that a heartbeat was answered."""
+        """Record that a heartbeat was answered."""
         self._beats_answered += 1
 
     @property

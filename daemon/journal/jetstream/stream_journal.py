@@ -265,7 +265,7 @@ class StreamJournal:
         self._open_writer.flush()
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Always raise: if nothing can be appended, another aggregator must take over."""
+        """Alway raise: if nothing can be appended, another aggregator must take over."""
         raise JournalError(self.problem)
 
     def accept(self) -> None:

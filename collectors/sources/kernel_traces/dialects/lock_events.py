@@ -55,11 +55,11 @@ class LockEventsParser:
         self._stream = ""
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Parses the next bytes, split anywhere, and returns the events of complete lines."""
+        """Parse the next bytes, split anywhere, and return the events of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses an unterminated last line and closes the stream."""
+        """Parse an unterminated last line and close the stream."""
         items = self._parse(self._lines.finish())
         if self._stream:
             items.append(Closed(self._stream))
@@ -118,7 +118,7 @@ class LockEventsParser:
         return items
 
     def _named(self, lines: list[_Line], codes: list[int]) -> Iterable[tuple[int, int, int, int, int]]:
-        """Yields the columns of the events. An event for each thread name that is new precedes them."""
+        """Yield the columns of the events. An event for each thread name that is new precedes them."""
         names = {code: self._interner.string(KernelEvent(code).name.lower()) for code in set(codes)}
         locks = self._locks.of([str(line.lock) for line in lines]).tolist()
         state = 0

@@ -39,7 +39,7 @@ class Dialect:
     expected: str
 
     def call_of(self, event: bytes) -> tuple[Step, str] | None:
-        """Returns whether a system call is entered or left, and its name.
+        """Return whether a system call is entered or left, and its name.
 
         The name is "" if the event does not contain it.
         """
@@ -53,7 +53,7 @@ class Dialect:
 def scheduler(
     switch: Sequence[str], wake: Sequence[str], fork: Sequence[str], exec_: Sequence[str], exit_: Sequence[str]
 ) -> dict[bytes, Payload]:
-    """Returns the scheduler's events, given the templates of their texts."""
+    """Return the scheduler's events, given the templates of their texts."""
     return {
         b"sched_switch": Payload(KernelEvent.SCHED_SWITCH, *switch),
         b"sched_waking": Payload(KernelEvent.SCHED_WAKING, *wake),
@@ -71,7 +71,7 @@ INTERRUPT_KINDS: Final = 3
 
 
 def interrupts(prefixes: Mapping[bytes, bytes]) -> dict[bytes, Payload]:
-    """Returns the entries and exits of interrupts; some tracers prefix some of the kernel's names."""
+    """Return the entries and exits of interrupts; some tracers prefix some of the kernel's names."""
     kinds = {
         b"irq_handler": _HARD,
         b"local_timer": _HARD,

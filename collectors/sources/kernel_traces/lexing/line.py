@@ -68,13 +68,13 @@ _CONTEXT: Final = re.compile(rb'(?:^|(?<=[ ,]))(?:(tid|pid) = (\d+)|procname = "
 
 
 def scan(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
-    """Parses whole, terminated lines; ``pattern`` matches the text before a payload."""
+    """Parse whole, terminated lines; ``pattern`` matches the text before a payload."""
     library = native()
     return scan_fallback(data, form, pattern) if library is None else _scan(library, data, form, pattern)
 
 
 def scan_fallback(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
-    """Does the same with the regular expression, which is the helper's specification."""
+    """Do the same with the regular expression, which is the helper's specification."""
     lines = np.zeros(data.count(b"\n"), LINE)
     at = 0
     for line, text in zip(lines, data.split(b"\n"), strict=False):
@@ -94,7 +94,7 @@ def _scan(library: ctypes.CDLL, data: bytes, form: Form, pattern: re.Pattern[byt
 
 
 def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes]) -> None:
-    """Parses one line, which begins at ``at``; its fields are initially 0."""
+    """Parse one line, which begins at ``at``; its fields are initially 0."""
     line["text"] = at, at + len(text)
     line["tid"] = UNKNOWN_TID
     found = pattern.match(text)
@@ -121,7 +121,7 @@ def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes
 
 
 def _take_context(line: Any, text: bytes, at: int) -> None:
-    """Reads the acting thread from the context fields. A tracer writes them with each event if configured."""
+    """Read the acting thread from the context fields. A tracer writes them with each event if configured."""
     told: dict[bytes, Any] = {}
     for found in _CONTEXT.finditer(text):
         if found[1]:
@@ -134,7 +134,7 @@ def _take_context(line: Any, text: bytes, at: int) -> None:
 
 
 def _stamp(text: bytes) -> tuple[int, int]:
-    """Returns ns, wrapped to 64 bits, and whether they count from midnight."""
+    """Return ns, wrapped to 64 bits, and whether they count from midnight."""
     whole, _, fraction = text.partition(b".")
     parts = [int(part) for part in whole.split(b":")]
     seconds = sum(part * 60**power for power, part in enumerate(reversed(parts)))
@@ -143,5 +143,5 @@ def _stamp(text: bytes) -> tuple[int, int]:
 
 
 def thread_number(text: bytes) -> int:
-    """Returns a thread number; out-of-range numbers become the largest valid one."""
+    """Return a thread number; out-of-range numbers become the largest valid one."""
     return LARGEST_TID if len(text) > 18 else min(int(text), LARGEST_TID)

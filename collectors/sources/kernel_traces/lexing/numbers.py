@@ -27,7 +27,7 @@ class Numbers:
         self._texts = Texts(lambda text, _: number(text))
 
     def of(self, data: bytes, extents: npt.NDArray[np.uint32]) -> Ints:
-        """Returns the number of each text, 0 for an empty one. Texts are extents in the data, of shape (n, 2)."""
+        """Return the number of each text, 0 for an empty one. Texts are extents in the data, of shape (n, 2)."""
         pairs = np.zeros((len(extents), 2, 2), np.uint32)
         pairs[:, 0, 0] = extents[:, 0]
         pairs[:, 0, 1] = np.minimum(extents[:, 1], extents[:, 0] + MAX_BYTES)

@@ -43,7 +43,7 @@ class Payload:
         return bool(self._templates)
 
     def find(self, data: bytes, payloads: Extents) -> tuple[list[Found], Rows]:
-        """Returns the fields of matching lines, and the rows of malformed lines."""
+        """Return the fields of matching lines, and the rows of malformed lines."""
         rows = np.arange(len(payloads))
         parts: list[Found] = []
         for template in self._templates:

@@ -60,12 +60,12 @@ class Rows:
         return len(self.line)
 
     def select(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Rows:
-        """Returns some of the rows."""
+        """Return some of the rows."""
         return Rows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @classmethod
     def zeros(cls, length: int) -> Rows:
-        """Returns rows with default values."""
+        """Return rows with default values."""
         made = cls(*(np.zeros(length, np.int64) for _ in fields(cls)))
         made.tid[:] = UNKNOWN_TID
         return made

@@ -86,7 +86,7 @@ class Template:
         self._patterns = [re.compile(pattern) for pattern in _patterns(self._steps)]
 
     def read(self, data: bytes, payloads: Extents) -> Fields:
-        """Parses payloads, given as extents in the data of shape (n, 2)."""
+        """Parse payloads, given as extents in the data of shape (n, 2)."""
         library = native()
         count = len(payloads)
         numbers = np.zeros((count, self._slots), np.int64)
@@ -138,7 +138,7 @@ class Template:
                     numbers[row, self._numbers.index(step.field)] = value
 
     def _spans(self, text: bytes) -> list[tuple[int, int]] | None:
-        """Returns the spans of the groups of consecutive patterns; None if one does not match."""
+        """Return the spans of the groups of consecutive patterns; None if one does not match."""
         spans: list[tuple[int, int]] = []
         at = 0
         for pattern in self._patterns:
@@ -163,7 +163,7 @@ class Template:
 
 
 def whole_number(text: bytes) -> int | None:
-    """Parses a number as tracers write it, as signed 64 bits. None if it is malformed or does not fit 62 bits."""
+    """Parse a number as tracers write it, as signed 64 bits. None if it is malformed or does not fit 62 bits."""
     found = _NUMBER.fullmatch(text)
     if found is None:
         return None
@@ -196,7 +196,7 @@ def _steps(text: bytes) -> list[_Step]:
 
 
 def _patterns(steps: list[_Step]) -> list[bytes]:
-    """Returns regular expressions, one for each searched text. Each has the steps that must follow it."""
+    """Return regular expressions, one for each searched text. Each has the steps that must follow it."""
     patterns: list[bytes] = []
     for step in steps:
         if step.lazy or not patterns:

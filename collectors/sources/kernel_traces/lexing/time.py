@@ -37,7 +37,7 @@ class Clock:
         self._dates = Numbers(self._date)
 
     def read(self, data: bytes, lines: Lines) -> Ints:
-        """Returns times in ns, int64, one per line; negative if out of range.
+        """Return times in ns, int64, one per line; negative if out of range.
 
         Args:
             data: data to which the lines' extents refer.
@@ -73,7 +73,7 @@ class Clock:
         return dated
 
     def _date(self, text: bytes) -> int:
-        """Returns the index of a date; its midnight is in local time, which babeltrace writes."""
+        """Return the index of a date; its midnight is in local time, which babeltrace writes."""
         try:
             midnight = round(time.mktime(time.strptime(text.decode(), "%Y-%m-%d"))) * _NS
         except (ValueError, OverflowError):
@@ -98,7 +98,7 @@ class Order:
         self._latest = 0
 
     def see(self, times: Ints) -> None:
-        """Processes the times of the next lines."""
+        """Process the times of the next lines."""
         if len(times):
             latest = np.maximum.accumulate(np.maximum(times, self._latest))
             lags = latest - times

@@ -52,7 +52,7 @@ _TOKEN: Final = re.compile(
 
 
 def call_fields(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
-    """Finds the fields in payloads, given as extents in the data of shape (n, 2). A lone number is the result."""
+    """Find the fields in payloads, given as extents in the data of shape (n, 2). A lone number is the result."""
     library = native()
     if library is None:
         return call_fields_fallback(data, payloads)
@@ -63,7 +63,7 @@ def call_fields(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
 
 
 def call_fields_fallback(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
-    """Does the same with a regular expression, which is the helper's specification."""
+    """Do the same with a regular expression, which is the helper's specification."""
     calls = np.zeros(len(payloads), CALL)
     for call, (begin, end) in zip(calls, payloads.tolist(), strict=True):
         text = data[begin:end]

@@ -27,7 +27,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def is_io(name: str) -> bool:
-    """Returns whether a system call does I/O."""
+    """Return whether a system call does I/O."""
     return name in CALLS
 
 
@@ -48,11 +48,11 @@ class CallRows:
     path: Ints
 
     def select(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> CallRows:
-        """Returns some of the rows."""
+        """Return some of the rows."""
         return CallRows(self.at[rows], self.name[rows], self.fields[rows], self.path[rows])
 
     def moved(self, places: npt.NDArray[np.intp]) -> CallRows:
-        """Returns the same rows with new indices."""
+        """Return the same rows with new indices."""
         return CallRows(places[self.at], self.name, self.fields, self.path)
 
 
@@ -79,7 +79,7 @@ class CallPairs:
         self._files = ForwardFill(1, MAX_DESCRIPTORS)
 
     def pair(self, rows: Rows, processes: Ints, calls: CallRows, name_of: Callable[[int], str]) -> Done:
-        """Returns the calls that end in these rows.
+        """Return the calls that end in these rows.
 
         Args:
             rows: rows of all kinds, with acting threads.
@@ -131,7 +131,7 @@ class CallPairs:
             self._counters[what] += many
 
     def _begun(self, rows: Rows, calls: CallRows, halves: npt.NDArray[np.bool_]) -> Ints:
-        """Returns the call that each row's thread is in. It has start, name, descriptor, requested bytes and path."""
+        """Return the call that each row's thread is in. It has start, name, descriptor, requested bytes and path."""
         at = np.flatnonzero(halves)
         enters = rows.code[calls.at[at]] == int(Step.CALL_IN)
         fields = calls.fields[at]
@@ -161,7 +161,7 @@ class CallPairs:
         path: Ints,
         result: Ints,
     ) -> Ints:
-        """Returns the file of each completed call, and updates the descriptors that it changes."""
+        """Return the file of each completed call, and update the descriptors that it changes."""
         fields = calls.fields
         told = told & (fields["has"] & HAS_PID > 0) & (fields["has"] & HAS_FD > 0)
         makes, copies = ends & (kind == int(Kind.CREATE)), ends & (kind == int(Kind.DUPLICATE))
@@ -184,18 +184,18 @@ class CallPairs:
 
 
 def _second(values: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """Inserts a zero before each value."""
+    """Insert a zero before each value."""
     return np.stack((np.zeros_like(values), values), 1).ravel()
 
 
 def _key(process: Ints, descriptor: Ints) -> Ints:
-    """Returns one number for a descriptor of a process, -1 for none."""
+    """Return one number for a descriptor of a process, -1 for none."""
     known = (descriptor >= 0) & (descriptor <= _LARGEST_DESCRIPTOR) & (process > 0) & (process <= _LARGEST_DESCRIPTOR)
     return np.where(known, (process << 32) | np.maximum(descriptor, 0), _NOBODY)
 
 
 def _resolved(found: Ints) -> Ints:
-    """Replaces each -1 - index by the value found at that index. The index is always earlier."""
+    """Replace each -1 - index by the value found at that index. The index is always earlier."""
     while (open_ := np.flatnonzero(found < 0)).size:
         found = found.copy()
         found[open_] = found[-1 - found[open_]]

@@ -19,12 +19,12 @@ _RUNS, _WAITS = 1, 2
 
 
 def states() -> Numbers:
-    """Returns the numbering of thread states that ``store`` needs."""
+    """Return the numbering of thread states that ``store`` needs."""
     return Numbers(lambda text: _RUNS if _RUNNABLE.match(text) else _WAITS)
 
 
 def headers(machine: Machine, data: bytes, lines: Lines, numbers: Ints, times: Ints) -> Rows:
-    """Returns rows from the text before the payloads.
+    """Return rows from the text before the payloads.
 
     Args:
         machine: numbering of command names.
@@ -43,7 +43,7 @@ def headers(machine: Machine, data: bytes, lines: Lines, numbers: Ints, times: I
 
 
 def store(machine: Machine, waits: Numbers, data: bytes, rows: Rows, at: npt.NDArray[np.intp], part: Found) -> None:
-    """Stores the fields of some lines in the columns of their rows ``at``. ``waits`` is the numbering of ``states``."""
+    """Store the fields of some lines in the columns of their rows ``at``. ``waits`` is the numbering of ``states``."""
     fits = part.fields.fits
     at = at[part.rows[fits]]
     for name, values in part.fields.numbers.items():

@@ -32,22 +32,22 @@ class Events:
         """Indexed by number: a ``KernelEvent`` or a ``Step`` (0 for ignored events), and the kind of an interrupt."""
 
     def of(self, data: bytes, lines: Lines) -> Ints:
-        """Returns the number of each line's event."""
+        """Return the number of each line's event."""
         return self._numbers.of(data, lines["event"])
 
     def sort_out(self, events: Ints) -> npt.NDArray[np.bool_]:
-        """Returns a mask of the relevant events, and counts the others."""
+        """Return a mask of the relevant events, and count the others."""
         means: npt.NDArray[np.bool_] = self.code[events] > 0
         others = np.bincount(events[~means])
         self._others[: len(others)] += others
         return means
 
     def others(self) -> Counter[str]:
-        """Returns the number of ignored events by name."""
+        """Return the number of ignored events by name."""
         return Counter({self._meanings[at][0]: int(self._others[at]) for at in np.flatnonzero(self._others).tolist()})
 
     def with_fields(self, events: Ints) -> Iterator[tuple[Payload, npt.NDArray[np.intp]]]:
-        """Yields each payload whose fields are needed, with the indices of its events."""
+        """Yield each payload whose fields are needed, with the indices of its events."""
         # 16 bits are sorted by radix sort, which 64 bits are too wide for
         order = np.argsort(events.astype(np.uint16), kind="stable")
         ends = np.cumsum(np.bincount(events))
@@ -57,7 +57,7 @@ class Events:
                 yield payload, order[ends[event - 1] if event else 0 : ends[event]]
 
     def call(self, event: int) -> str:
-        """Returns the name of an event's system call. Returns "" if it has none or does not name it."""
+        """Return the name of an event's system call. Returns "" if it has none or does not name it."""
         return self._meanings[event][2]
 
     def _number(self, event: bytes) -> int:

@@ -62,13 +62,13 @@ class Machine:
         self._counters = counters
 
     def acting(self, rows: Rows) -> None:
-        """Fills in missing acting threads: the thread that was last switched to on that processor."""
+        """Fill in missing acting threads: the thread that was last switched to on that processor."""
         switch = rows.code == int(KernelEvent.SCHED_SWITCH)
         (running,) = self._running.before(rows.cpu, switch, rows.other, default=UNKNOWN_TID)
         np.copyto(rows.tid, running, where=rows.tid == UNKNOWN_TID)
 
     def batch(self, rows: Rows, calls: CallRows, name_of: Callable[[int], str]) -> EventBatch:
-        """Returns the events of rows with known acting threads; counts rows that are only context.
+        """Return the events of rows with known acting threads; counts rows that are only context.
 
         Args:
             rows: rows in the order of the file.
@@ -106,7 +106,7 @@ class Machine:
         np.copyto(rows.tid, 0, where=inside & wakes)
 
     def _processes(self, rows: Rows) -> npt.NDArray[np.int64]:
-        """Returns the process of each acting thread, 0 if unknown. It records the processes of other threads."""
+        """Return the process of each acting thread, 0 if unknown. It records the processes of other threads."""
         forks = (rows.code == int(KernelEvent.SCHED_PROCESS_FORK)) & (rows.other_pid > 0)
         tells = rows.pid > 0
         if not (forks.any() or tells.any() or len(self._process)):

@@ -16,7 +16,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
-    """Returns which rows of a block remain when a trace is filtered. The filter selects some threads.
+    """Return which rows of a block remain when a trace is filtered. The filter selects some threads.
 
     Rows remain in which a selected thread acts, is woken, created or switched to, or has a descriptor. Context rows
     remain that identify the acting thread: the preceding switch on its processor if the line does not name it, and for
@@ -45,7 +45,7 @@ def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
 
 
 def _needed(rows: Rows, marks: Mask, users: Mask) -> Mask:
-    """Returns the last mark before each user on its processor. It also returns the last mark on each processor."""
+    """Return the last mark before each user on its processor. It also returns the last mark on each processor."""
     needed = np.zeros(len(rows), np.bool_)
     at = np.flatnonzero(marks | users)
     at = at[np.argsort(rows.cpu[at], kind="stable")]

@@ -47,7 +47,7 @@ class Writer:
     def text(
         self, call: Specification, descriptor: int, requested: int, words: Sequence[int], *, sized: bool = True
     ) -> str | None:
-        """Returns the text of a call. It is None if the words do not match the call's specification.
+        """Return the text of a call. It is None if the words do not match the call's specification.
 
         Args:
             call: specification of the call.
@@ -117,7 +117,7 @@ class Writer:
 
 
 def open_flags(word: int) -> str:
-    """Formats the flags of open(2) by this machine's numbers.
+    """Format the flags of open(2) by this machine's numbers.
 
     >>> open_flags(os.O_WRONLY | os.O_CREAT | os.O_SYNC)
     'O_WRONLY|O_CREAT|O_SYNC'

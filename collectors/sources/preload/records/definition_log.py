@@ -44,7 +44,7 @@ class DefinitionLog:
         self._broken = False
 
     def head(self) -> int:
-        """Returns the position before which all used definitions have been begun.
+        """Return the position before which all used definitions have been begun.
 
         They are those that records written so far use.
         """
@@ -56,11 +56,11 @@ class DefinitionLog:
         return self.head() - self._tail >= self._size // _ENOUGH
 
     def has_read(self, position: int) -> bool:
-        """Returns whether ``read`` has reached a position, or never will."""
+        """Return whether ``read`` has reached a position, or never will."""
         return self._broken or self._tail >= position
 
     def take(self, note: Callable[[bytes], None] = lambda entries: None) -> bytes:
-        """Returns and frees whole entries, a bounded number. It stops at the first that is still being written.
+        """Return and frees whole entries, a bounded number. It stops at the first that is still being written.
 
         Args:
             note: function called with the entries before they are freed.
@@ -100,7 +100,7 @@ class DefinitionLog:
 
 
 def entries_of(taken: bytes) -> Iterator[Entry]:
-    """Yields the definitions in whole entries."""
+    """Yield the definitions in whole entries."""
     unpack, head, made = ENTRY.unpack_from, ENTRY.size, tuple.__new__  # takes a third of the time of Entry(...)
     at, end = 0, len(taken)
     while at < end:
@@ -112,7 +112,7 @@ def entries_of(taken: bytes) -> Iterator[Entry]:
 
 
 def end_of_entries(taken: bytes, to_end: int) -> int:
-    """Returns the end of the whole, committed entries; -1: the first violates the layout."""
+    """Return the end of the whole, committed entries; -1: the first violates the layout."""
     at = 0
     while at + ENTRY.size <= len(taken):
         size, kind, length, _, _ = ENTRY.unpack_from(taken, at)

@@ -34,12 +34,12 @@ class Records:
         return len(self.rows)
 
     def of_lines(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Selects each record's value from values per line."""
+        """Select each record's value from values per line."""
         return values if self.line is None else values[self.line]
 
 
 def marks(lines: Lines) -> npt.NDArray[np.uint8]:
-    """Returns the last byte of each line."""
+    """Return the last byte of each line."""
     return lines.view(np.uint8).reshape(-1, LINE_BYTES)[:, -1]
 
 

@@ -40,23 +40,23 @@ class FileFacts(Protocol):
         ...
 
     def look(self) -> None:
-        """Updates the mounts for the files of the following calls."""
+        """Update the mounts for the files of the following calls."""
         ...
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
-        """Returns the metadata of a file. It uses its path and the type that its spelling implies."""
+        """Return the metadata of a file. It uses its path and the type that its spelling implies."""
         ...
 
     def named(self) -> Mapping[bytes, FileInfo]:
-        """Returns cached metadata by file name; must be called again before each use."""
+        """Return cached metadata by file name; must be called again before each use."""
         ...
 
     def keep(self, name: bytes, info: FileInfo) -> None:
-        """Adds metadata to ``named`` if it is valid for other processes."""
+        """Add metadata to ``named`` if it is valid for other processes."""
         ...
 
     def answers(self, *, last: bool = False) -> Iterable[tuple[str, Striping]]:
-        """Returns the results since the last call; with ``last``, pending ones are abandoned."""
+        """Return the results since the last call; with ``last``, pending ones are abandoned."""
         ...
 
 
@@ -83,11 +83,11 @@ class Names:
         self.signatures = Signatures(writer, self.interner.new_signature, counters, allowance)
 
     def look(self) -> None:
-        """Updates the file metadata for definitions made so far."""
+        """Update the file metadata for definitions made so far."""
         self._facts.look()
 
     def learn(self, entry: Entry) -> None:
-        """Processes one definition, except of a file (see ``learn_file``).
+        """Process one definition, except of a file (see ``learn_file``).
 
         Raises:
             ProtocolError: the library does not write such a definition.
@@ -112,27 +112,27 @@ class Names:
         return not self._facts.asking
 
     def complete(self, *, last: bool = False) -> None:
-        """Stores the results that have arrived; with ``last``, pending ones are abandoned."""
+        """Store the results that have arrived; with ``last``, pending ones are abandoned."""
         for path, striping in self._facts.answers(last=last):
             self.interner.amend_file(
                 path, stripes=striping.stripes, stripe_bytes=striping.stripe_bytes, pool=striping.pool
             )
 
     def calls(self, numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-        """Returns calls in the stream's numbers, and their layers."""
+        """Return calls in the stream's numbers, and their layers."""
         known = numbers < len(self._calls)
         if not known.all():
             numbers = np.where(known, numbers, 0)
         return self._calls[numbers], self._layers[numbers]
 
     def files(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-        """Returns files in the stream's numbers."""
+        """Return files in the stream's numbers."""
         known = numbers < len(self._files)
         files: npt.NDArray[np.uint32] = self._files[numbers if known.all() else np.where(known, numbers, 0)]
         return files
 
     def tables(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-        """Returns tables indexed by the process's numbers.
+        """Return tables indexed by the process's numbers.
 
         They have the stream's call numbers, their layers, and file numbers.
 
@@ -141,18 +141,18 @@ class Names:
         return self._calls, self._layers, self._files
 
     def named(self) -> Mapping[bytes, FileInfo]:
-        """Returns the files that ``learn_known_file`` can process, so that ``learn_file`` is not needed."""
+        """Return the files that ``learn_known_file`` can process, so that ``learn_file`` is not needed."""
         return self._facts.named()
 
     def learn_known_file(self, number: int, info: FileInfo) -> None:
-        """Processes the definition of a file with known metadata."""
+        """Process the definition of a file with known metadata."""
         if self._has_path(number, info.path):
             self._files[number] = known = self.interner.file(info.path, info)
             if not known:
                 self._counters["definitions_dropped"] += 1
 
     def learn_file(self, number: int, text: bytes) -> None:
-        """Processes the definition of a file; most definitions are of files."""
+        """Process the definition of a file; most definitions are of files."""
         plain, type_ = spelled(text)
         if not self._has_path(number, plain):
             return
@@ -166,7 +166,7 @@ class Names:
         self._files[number] = known
 
     def _has_path(self, number: int, path: str) -> bool:
-        """Stores the path of a file; returns whether there is room for it."""
+        """Store the path of a file; returns whether there is room for it."""
         if not 0 < number <= MAX_FILES:
             self._counters["definitions_dropped"] += 1
             return False
@@ -228,7 +228,7 @@ class Names:
 
 
 def normalised(path: str) -> str:
-    """Returns an absolute path without ``.``, ``..`` and double slashes, without resolving links; others unchanged.
+    """Return an absolute path without ``.``, ``..`` and double slashes, without resolving links; others unchanged.
 
     >>> normalised("/a//b/./c/../d/"), normalised("pipe:[7]"), normalised("//")
     ('/a/b/d', 'pipe:[7]', '/')
@@ -239,7 +239,7 @@ def normalised(path: str) -> str:
 
 
 def _spelled(text: bytes) -> tuple[str, FileType]:
-    """Returns the normalised path, and the type that its spelling implies."""
+    """Return the normalised path, and the type that its spelling implies."""
     path = text.decode(errors="backslashreplace")[:MAX_TEXT]
     plain = normalised(path)
     return plain, FileType.DIRECTORY if path.endswith(("/", "/.", "/..")) else file_type_of(plain)
@@ -250,7 +250,7 @@ _spelled_once = lru_cache(maxsize=4096)(_spelled)
 
 @lru_cache(maxsize=4096)
 def _is_plain(folder: bytes) -> bool:
-    """Returns whether a folder (ending in a slash) is plain.
+    """Return whether a folder (ending in a slash) is plain.
 
     It is normalised and its files have the type of regular files.
     """
@@ -261,7 +261,7 @@ def _is_plain(folder: bytes) -> bool:
 
 
 def spelled(text: bytes) -> tuple[str, FileType]:
-    """Returns the normalised path, and the type that its spelling implies. Fast for new files in known folders."""
+    """Return the normalised path, and the type that its spelling implies. Fast for new files in known folders."""
     if len(text) > _REMEMBERED:
         return _spelled(text)
     cut = text.rfind(b"/") + 1

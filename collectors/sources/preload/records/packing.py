@@ -38,7 +38,7 @@ _SIZES: Final = (0, 2, 4, 8)
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None if it was not built. Lines are then not packed."""
+    """Return the compiled helper, or None if it was not built. Lines are then not packed."""
     return load(_PATH, _FUNCTIONS)
 
 
@@ -49,7 +49,7 @@ class Packer:
         self._to = np.empty(0, np.uint8)
 
     def packed(self, lines: Lines) -> memoryview | None:
-        """Returns packed lines; None if packing does not pay or the helper is missing."""
+        """Return packed lines; None if packing does not pay or the helper is missing."""
         if len(lines) < MIN_LINES or (library := native()) is None:
             return None
         if len(self._to) < (room := (len(lines) + 1) * _MAX_PACKED_LINE):
@@ -59,7 +59,7 @@ class Packer:
 
 
 def unpacked(data: npt.NDArray[np.uint8], count: int) -> Lines:
-    """Returns the lines that were packed.
+    """Return the lines that were packed.
 
     Args:
         data: contiguous packed data.

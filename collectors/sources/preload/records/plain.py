@@ -44,12 +44,12 @@ _RECORDED: Final = frozenset(RECORD.names or ())
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None if it was not built. Records are then converted without it."""
+    """Return the compiled helper, or None if it was not built. Records are then converted without it."""
     return load(_PATH, _FUNCTIONS)
 
 
 def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -> dict[str, Any] | None:
-    """Returns the columns of lines that are all valid records without words.
+    """Return the columns of lines that are all valid records without words.
 
     Args:
         pieces: lines of rings, at least one line.
@@ -82,7 +82,7 @@ def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -
 
 
 def _of_one(row: npt.NDArray[Any], clock_offset_ns: int, names: Names) -> dict[str, Any]:
-    """Returns the columns of one record, without its signature, as numbers."""
+    """Return the columns of one record, without its signature, as numbers."""
     call, layer = names.calls(row["call"])
     made: dict[str, Any] = {name: int(row[name][0]) for name in _FIELDS if name in _RECORDED}
     return made | {
@@ -94,7 +94,7 @@ def _of_one(row: npt.NDArray[Any], clock_offset_ns: int, names: Names) -> dict[s
 
 
 def _varying(differs: npt.NDArray[np.uint64]) -> frozenset[str]:
-    """Returns the columns that vary, from the bits in which lines differ."""
+    """Return the columns that vary, from the bits in which lines differ."""
     bits = differs.view(RECORD)[0]
     varying = {name for name in _FIELDS if name in _RECORDED and bits[name]}
     if bits["call"]:
@@ -107,7 +107,7 @@ def _varying(differs: npt.NDArray[np.uint64]) -> frozenset[str]:
 def _write(
     library: ctypes.CDLL, pieces: Sequence[Lines], arrays: dict[str, npt.NDArray[Any]], offset_ns: int, names: Names
 ) -> None:
-    """Fills the arrays of columns."""
+    """Fill the arrays of columns."""
     columns = [arrays[name].ctypes.data if name in arrays else 0 for name in _FIELDS]
     calls, layers, files = names.tables()
     index, *by_specification, known = names.signatures.tables()
@@ -138,5 +138,5 @@ def _write(
 
 
 def _records(lines: Lines) -> Records:
-    """Returns records from lines that are all records without words."""
+    """Return records from lines that are all records without words."""
     return Records(lines.view(RECORD).reshape(-1), np.zeros(0, np.uint64), np.zeros(len(lines), np.int64), None)

@@ -52,7 +52,7 @@ class Shape:
 
     @classmethod
     def of(cls, log: Sequence[bytes], lines_digest: bytes) -> Shape | None:
-        """Returns the shape of a process. Returns None if results other than the paths depend on the file names."""
+        """Return the shape of a process. Returns None if results other than the paths depend on the file names."""
         digest = blake2b(lines_digest, digest_size=20)
         places: dict[str, int] = {}
         files: list[tuple[str, FileType]] = []
@@ -98,7 +98,7 @@ class Life:
 
     @classmethod
     def of(cls, batch: EventBatch, definitions: Definitions, log: Sequence[bytes], lines: Lines) -> Life | None:
-        """Returns the life of a process from its results. Returns None if it must not be reused."""
+        """Return the life of a process from its results. Returns None if it must not be reused."""
         types = dict[str, FileType]()
         for entries in log:
             for entry in entries_of(entries):
@@ -116,13 +116,13 @@ class Life:
         return cls(records, columns, definitions, files)
 
     def of_files(self, files: Sequence[tuple[str, FileType]]) -> Life | None:
-        """Returns the life for other file paths; None if the number of files differs."""
+        """Return the life for other file paths; None if the number of files differs."""
         if [number for number, _, _ in self.files] != list(range(1, len(files) + 1)):
             return None
         return replace(self, files=[(number, *file) for number, file in enumerate(files, 1)])
 
     def batch(self, lines: Lines, clock_offset_ns: int, **own: int) -> EventBatch | None:
-        """Returns the events of a process with this life; None if its times are invalid.
+        """Return the events of a process with this life; None if its times are invalid.
 
         Args:
             lines: lines of the process.
@@ -136,7 +136,7 @@ class Life:
         return make_batch(len(start), {**self.columns, "start": start, "duration": duration, **own})
 
     def definitions(self, facts: FileFacts) -> Definitions:
-        """Returns the definitions of such a process, with current file metadata."""
+        """Return the definitions of such a process, with current file metadata."""
         facts.look()
         infos = {path: facts(path, type_) for _, path, type_ in self.files}
         if facts.asking:
@@ -169,7 +169,7 @@ class AlikeLives:
         self._bytes = 0
 
     def find(self, log: Sequence[bytes], lines: Lines) -> Found:
-        """Looks up the life of a process by its definitions and lines."""
+        """Look up the life of a process by its definitions and lines."""
         masked = lines.copy()
         masked[marks(lines) != MARK_WORDS, :_TIMES] = 0
         digest = blake2b(masked.data, digest_size=20)
@@ -190,7 +190,7 @@ class AlikeLives:
         return Found(None, [*wanted, shape.key] if self._is_wanted(shape.key) else wanted)
 
     def _is_wanted(self, key: bytes) -> bool:
-        """Returns whether a life must be stored because it occurred before."""
+        """Return whether a life must be stored because it occurred before."""
         if key in self._met:
             return True
         if len(self._met) >= _MAX_MET:
@@ -199,7 +199,7 @@ class AlikeLives:
         return False
 
     def remember(self, keys: Sequence[bytes], life: Life) -> None:
-        """Stores a life."""
+        """Store a life."""
         for key in keys:
             self._bytes += life.nbytes
             if self._bytes > _MAX_BYTES:
@@ -209,7 +209,7 @@ class AlikeLives:
 
 
 def _shortly(name: str, column: npt.NDArray[Any]) -> Any:
-    """Returns a copy of a column, or its value if it is constant."""
+    """Return a copy of a column, or its value if it is constant."""
     if len(column) and (column == column[0]).all():
         return int(column[0])
     return column.astype(COLUMNS[name][0])  # copies, so that the lines can be freed

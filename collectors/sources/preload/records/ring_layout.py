@@ -79,6 +79,6 @@ if RECORD.itemsize != LINE_BYTES or SLOT.itemsize != 128 or HEADER.itemsize > HE
 
 
 def field_at(record: np.dtype[np.void], name: str) -> int:
-    """Returns the byte offset of a field in a record."""
+    """Return the byte offset of a field in a record."""
     assert record.fields is not None  # noqa: S101  (it has some)
     return int(record.fields[name][1])

@@ -80,7 +80,7 @@ class Signatures:
         self._remembered = np.zeros((0, 2), np.uint64)
 
     def learn(self, number: int, text: str, call: Specification) -> None:
-        """Stores the specification of a call by the process's number, at most 65,535."""
+        """Store the specification of a call by the process's number, at most 65,535."""
         if number >= len(self._index):
             self._index = _grown(self._index, number)
         index = self._index_of.get(text)
@@ -97,7 +97,7 @@ class Signatures:
         self._index[number] = index
 
     def of(self, records: Records) -> U32:
-        """Returns the signature number of each record, uint32; 0 if there is none."""
+        """Return the signature number of each record, uint32; 0 if there is none."""
         numbers = self._of(records)
         if dropped := int(np.count_nonzero(numbers == _NO_ROOM)):
             self._counters["signatures_dropped"] += dropped
@@ -105,7 +105,7 @@ class Signatures:
         return numbers
 
     def of_alike(self, record: Records, count: int) -> int:
-        """Returns the signature number of ``count`` records that equal the given single record."""
+        """Return the signature number of ``count`` records that equal the given single record."""
         number = int(self._of(record)[0])
         if number == _NO_ROOM:
             self._counters["signatures_dropped"] += count
@@ -113,7 +113,7 @@ class Signatures:
         return number
 
     def tables(self) -> tuple[U32, U64, U64, U64, U64]:
-        """Returns the tables that identify the signatures of records without words.
+        """Return the tables that identify the signatures of records without words.
 
         Returns:
             Specification indices by the process's number of the call, 0 beyond the end. By specification: the salt, and
@@ -139,7 +139,7 @@ class Signatures:
         return _repeated(self._numbers(records, index, hashes, first), first, len(rows))
 
     def close(self) -> None:
-        """Returns the texts to the allowance."""
+        """Return the texts to the allowance."""
         self._allowance.left += self._texts
         self._texts = 0
 
@@ -165,7 +165,7 @@ class Signatures:
     def _made(
         self, records: Records, index: U32, hashes: U64, rows: npt.NDArray[np.intp], *, sized: bool
     ) -> tuple[U32, npt.NDArray[np.intp]]:
-        """Formats the texts of unknown hashes.
+        """Format the texts of unknown hashes.
 
         Returns:
             The number of each, and the indices of those without room.
@@ -180,7 +180,7 @@ class Signatures:
         return made[which], np.flatnonzero(which >= room)
 
     def _write(self, records: Records, index: U32, rows: npt.NDArray[np.intp], *, sized: bool) -> list[int]:
-        """Formats and numbers the texts of rows that are all different."""
+        """Format and number the texts of rows that are all different."""
         self._texts += len(rows)
         self._allowance.left -= len(rows)
         picked = records.rows[rows]
@@ -232,12 +232,12 @@ class _Table:
         self._numbers = np.zeros(1, np.uint32)
 
     def look_up(self, hashes: U64) -> tuple[U32, npt.NDArray[np.bool_]]:
-        """Returns the numbers, 0 for unknown hashes, and whether each is known."""
+        """Return the numbers, 0 for unknown hashes, and whether each is known."""
         at = np.searchsorted(self._hashes, hashes)
         return np.where(found := self._hashes[at] == hashes, self._numbers[at], 0).astype(np.uint32), found
 
     def add(self, hashes: U64, numbers: U32) -> None:
-        """Adds unknown hashes, in ascending order."""
+        """Add unknown hashes, in ascending order."""
         at = np.searchsorted(self._hashes, hashes)
         self._hashes = np.insert(self._hashes, at, hashes)
         self._numbers = np.insert(self._numbers, at, numbers)

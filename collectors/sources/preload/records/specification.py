@@ -61,14 +61,14 @@ class Specification:
     result: Parameter | None = None
 
     def uses(self, code: str) -> bool:
-        """Returns whether a value of that code is part of the signature."""
+        """Return whether a value of that code is part of the signature."""
         return any(each.code == code for each in self.parameters) or (
             self.result is not None and self.result.code == code
         )
 
 
 def parse(text: str) -> Specification:
-    """Parses a specification.
+    """Parse a specification.
 
     Raises:
         ProtocolError: the text does not have the form above.
@@ -92,7 +92,7 @@ _parsed_once = lru_cache(maxsize=4096)(_parsed)
 
 
 def name_of(text: str) -> str:
-    """Returns the name at the beginning of a text, or "" if there is none."""
+    """Return the name at the beginning of a text, or "" if there is none."""
     found = _NAME.match(text)
     return found.group() if found else ""
 

@@ -81,7 +81,7 @@ class Drain:
             raise
 
     def descriptors(self) -> list[int]:
-        """Returns the descriptors that the drain needs before the first process arrives."""
+        """Return the descriptors that the drain needs before the first process arrives."""
         needed = [self.events.fileno(), *self._handover_socket.descriptors(), self._report_socket.fileno()]
         return [descriptor for descriptor in needed if descriptor >= 0]
 
@@ -91,15 +91,15 @@ class Drain:
         return bool(self._processes)
 
     def images(self) -> dict[int, list[Region]]:
-        """Returns the regions of running processes, by token; may be called by another thread."""
+        """Return the regions of running processes, by token; may be called by another thread."""
         return {token: image.regions[:] for token, image in list(self._processes.items()) if image.watch != GONE}
 
     def running(self) -> list[int]:
-        """Returns the tokens of processes that have not ended."""
+        """Return the tokens of processes that have not ended."""
         return [token for token, image in self._processes.items() if image.runs]
 
     def poll(self, taker: Taker, patience_s: float = 0.0) -> bool:
-        """Accepts new processes, and passes on what all have recorded since the last poll.
+        """Accept new processes, and passes on what all have recorded since the last poll.
 
         Args:
             taker: receiver of the data.
@@ -143,7 +143,7 @@ class Drain:
     # ---- release of space only after storing ----
 
     def defer_release(self, places: Mapping[int, bytes]) -> list[int]:
-        """Makes ring space be released only by ``placed`` from now on.
+        """Make ring space be released only by ``placed`` from now on.
 
         Args:
             places: positions that the previous collector had reached, by token.
@@ -161,19 +161,19 @@ class Drain:
         return [token for token in places if token not in inherited]
 
     def unplaced(self) -> list[tuple[int, bool]]:
-        """Returns the processes with data taken since ``placed``, and whether storing it is urgent."""
+        """Return the processes with data taken since ``placed``, and whether storing it is urgent."""
         return [
             (token, process is None or process.is_short_of_space)
             for token, process in ((token, self._processes.get(token)) for token in self._unplaced)
         ]
 
     def read_position(self, token: int) -> bytes:
-        """Returns the read position of a process."""
+        """Return the read position of a process."""
         process = self._processes.get(token)
         return self._over[token] if process is None else process.read_position()
 
     def placed(self, token: int) -> bool:
-        """Records that everything taken from a process so far is stored. Returns whether the process has ended."""
+        """Record that everything taken from a process so far is stored. Returns whether the process has ended."""
         self._unplaced.pop(token, None)
         if (process := self._processes.get(token)) is not None:
             process.release()
@@ -193,18 +193,18 @@ class Drain:
         return not cannot
 
     def stop_reading(self, token: int) -> None:
-        """Stops reading a process at the end of the current poll."""
+        """Stop reading a process at the end of the current poll."""
         self._given_up.add(token)
 
     def close_in_parent(self) -> None:
-        """Closes this process's descriptors; the forked process continues to listen."""
+        """Close this process's descriptors; the forked process continues to listen."""
         self._closed = True
         self._handover_socket.close_in_parent()
         self._report_socket.close_in_parent()
         self.events.close()
 
     def close(self, taker: Taker) -> None:
-        """Stops listening and releases the processes' memory. They continue, and hand over to the next collector."""
+        """Stop listening and release the processes' memory. They continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True
@@ -249,7 +249,7 @@ class Drain:
         return news
 
     def _check_unwatched(self, now_s: float) -> None:
-        """Detects the end of processes without a pidfd."""
+        """Detect the end of processes without a pidfd."""
         if self._looked_s is not None and now_s - self._looked_s < _LOOK_S:
             return
         self._looked_s = now_s
@@ -306,7 +306,7 @@ class Drain:
             self.events.register(process.watch, select.EPOLLIN)
 
     def _pass_to_keeper(self, process: ProcessImage, arrival: Arrival) -> None:
-        """Passes a region to the keeper, if there is a descriptor for its notes."""
+        """Pass a region to the keeper, if there is a descriptor for its notes."""
         if self._keeper is None or arrival.descriptor < 0:
             return
         with contextlib.suppress(OSError):
@@ -334,7 +334,7 @@ class Drain:
             os.close(kept.region)
 
     def _take_over(self, keeper: Keeper) -> list[Inherited]:
-        """Maps the previous collector's regions. It passes them to the new keeper before the old one releases them."""
+        """Map the previous collector's regions. It passes them to the new keeper before the old one releases them."""
         found = take_over(keeper.inherited)
         for left in found:
             for kept in left.kept:
@@ -343,7 +343,7 @@ class Drain:
         return found
 
     def _replace(self, old: ProcessImage) -> None:
-        """Ends a process image after exec.
+        """End a process image after exec.
 
         It also ends a region that its process gave up because this collector was late.
         """
@@ -364,7 +364,7 @@ class Drain:
             del self._images[process.pid]
 
     def _unwatch(self, process: ProcessImage) -> None:
-        """Closes a process's pidfd: it has ended, and is read to its end."""
+        """Close a process's pidfd: it has ended, and is read to its end."""
         if process.watch >= 0:
             self.events.unregister(process.watch)
             del self._watched[process.watch]

@@ -64,7 +64,7 @@ class HandoverSocket:
         events.register(self._socket, select.EPOLLIN)
 
     def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:
-        """Yields what arrived at the descriptors that epoll reports as ready.
+        """Yield what arrived at the descriptors that epoll reports as ready.
 
         These are regions, a ProtocolError for each refused one, and an OSError if accepting must be retried later.
         """
@@ -78,7 +78,7 @@ class HandoverSocket:
             self._events.register(self._socket, select.EPOLLIN)
 
     def descriptors(self) -> list[int]:
-        """Returns the descriptors that are needed before the first peer arrives."""
+        """Return the descriptors that are needed before the first peer arrives."""
         return [self._socket.fileno(), *self._spares.descriptors()]
 
     @contextlib.contextmanager
@@ -91,12 +91,12 @@ class HandoverSocket:
             self._spares.restore()
 
     def close_in_parent(self) -> None:
-        """Closes the socket, which another process also has."""
+        """Close the socket, which another process also has."""
         self._socket.close()
         self._spares.release()
 
     def close(self) -> None:
-        """Stops listening and removes the socket."""
+        """Stop listening and remove the socket."""
         for peer in self._silent.values():
             peer.close()
         self._silent.clear()

@@ -28,7 +28,7 @@ class Inherited(NamedTuple):
 
 
 def take_over(left: Iterable[Kept]) -> list[Inherited]:
-    """Maps the previous collector's regions, and signals the processes; unreadable regions are released."""
+    """Map the previous collector's regions, and signal the processes; unreadable regions are released."""
     of_token: defaultdict[int, list[Kept]] = defaultdict(list)
     for kept in left:
         of_token[kept.token].append(kept)
@@ -59,7 +59,7 @@ def _mapped(regions: list[Kept]) -> Inherited:
 
 
 def _watched(first: Kept) -> int:
-    """Returns a pidfd of the process. GONE if it has ended, even if its pid was reused."""
+    """Return a pidfd of the process. GONE if it has ended, even if its pid was reused."""
     try:
         watch = os.pidfd_open(first.pid)
     except OSError:

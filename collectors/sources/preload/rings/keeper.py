@@ -80,22 +80,22 @@ class Notes:
         self.descriptor = descriptor
 
     def store_definitions(self, entries: bytes) -> None:
-        """Stores definitions before they are removed from the log."""
+        """Store definitions before they are removed from the log."""
         with contextlib.suppress(OSError):  # no memory is left: another collector will not have them
             at = max(os.lseek(self.descriptor, 0, os.SEEK_END), _COUNTS_BYTES)
             os.pwrite(self.descriptor, entries, at)
 
     def store_counters(self, counts: dict[str, int]) -> None:
-        """Stores the process's counters at their last report."""
+        """Store the process's counters at their last report."""
         with contextlib.suppress(OSError):
             os.pwrite(self.descriptor, json.dumps(counts).encode().ljust(_COUNTS_BYTES), 0)
 
     def definitions(self) -> bytes:
-        """Returns all definitions."""
+        """Return all definitions."""
         return os.pread(self.descriptor, max(os.fstat(self.descriptor).st_size - _COUNTS_BYTES, 0), _COUNTS_BYTES)
 
     def told(self) -> dict[str, int]:
-        """Returns the counters."""
+        """Return the counters."""
         with contextlib.suppress(ValueError):
             found = json.loads(os.pread(self.descriptor, _COUNTS_BYTES, 0).rstrip(b"\0 "))
             if isinstance(found, dict):
@@ -103,7 +103,7 @@ class Notes:
         return {}
 
     def close(self) -> None:
-        """Closes the descriptor; a keeper may still have the memory."""
+        """Close the descriptor; a keeper may still have the memory."""
         os.close(self.descriptor)
 
 
@@ -156,7 +156,7 @@ class Keeper:
         )
 
     def has_inherited(self) -> None:
-        """Ends the previous keeper, because the new one has everything."""
+        """End the previous keeper, because the new one has everything."""
         if self._before is not None:
             with self._before, contextlib.suppress(OSError):
                 self._before.send(_HAS_IT)
@@ -187,7 +187,7 @@ class Keeper:
 
 
 def started(pid: int) -> int:
-    """Returns the start of a process in ticks since boot. Returns 0 if there is no such process."""
+    """Return the start of a process in ticks since boot. Returns 0 if there is no such process."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
     return 0
@@ -209,7 +209,7 @@ def _receive(channel: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _address_of(gate: Path) -> bytes:
-    """Returns an abstract address, which leaves no file and is short. It depends on the folder's identity."""
+    """Return an abstract address, which leaves no file and is short. It depends on the folder's identity."""
     gate.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder = gate.parent.stat()
     named = f"{folder.st_dev}:{folder.st_ino}:{gate.name}".encode(errors="surrogateescape")
@@ -217,13 +217,13 @@ def _address_of(gate: Path) -> bytes:
 
 
 def _is_ours(peer: socket.socket) -> bool:
-    """Returns whether the peer belongs to the same user. Anyone may use an abstract address."""
+    """Return whether the peer belongs to the same user. Anyone may use an abstract address."""
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return bool(_CREDENTIALS.unpack(credentials)[1] == os.getuid())
 
 
 def _connected(address: bytes) -> socket.socket | None:
-    """Returns a channel to a keeper whose collector is gone; None if there is none."""
+    """Return a channel to a keeper whose collector is gone; None if there is none."""
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         channel.settimeout(_ANSWER_S)
@@ -237,7 +237,7 @@ def _connected(address: bytes) -> socket.socket | None:
 
 
 def _inherit(channel: socket.socket) -> Iterator[Kept]:
-    """Takes over a keeper's regions."""
+    """Take over a keeper's regions."""
     with contextlib.suppress(OSError):
         while True:
             message, descriptors = _receive(channel)
@@ -283,7 +283,7 @@ def _close_others(kept: Sequence[int]) -> None:
 
 
 def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
-    """Returns the preserved regions, by token, once the collector is gone."""
+    """Return the preserved regions, by token, once the collector is gone."""
     held: dict[int, list[tuple[bytes, list[int]]]] = {}
     while True:
         message, descriptors = _receive(channel)
@@ -303,7 +303,7 @@ def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
 
 
 def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket.socket, address: bytes) -> None:
-    """Waits for another collector, and sends it the regions. Waits again if that one is killed, too."""
+    """Wait for another collector, and send it the regions. Waits again if that one is killed, too."""
     until_s = time.monotonic() + _WAITS_S
     while (left_s := until_s - time.monotonic()) > 0:
         if listening.fileno() < 0:

@@ -16,7 +16,7 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def mapped(descriptor: int, size: int) -> memoryview:
-    """Maps the first ``size`` bytes of a file for reading and writing. Unmapped when no view of it remains.
+    """Map the first ``size`` bytes of a file for reading and writing. Unmapped when no view of it remains.
 
     Raises:
         OSError: the file cannot be mapped.

@@ -38,7 +38,7 @@ class PaceWords:
         self._word_at = ctypes.c_uint32.from_buffer(memory, _WORD_AT)
 
     def extend(self, extent: int, slots: np.ndarray[tuple[int], np.dtype[np.void]]) -> None:
-        """Adds the slots of a further region of the process."""
+        """Add the slots of a further region of the process."""
         self._calls[extent] = slots["in_call_ns"]
 
     @property
@@ -67,11 +67,11 @@ class PaceWords:
         return max(int(calls.max()) for calls in self._calls.values())
 
     def pace(self, device: int) -> None:
-        """Enables reports and waits for calls on a file system (``st_dev``); 0: none."""
+        """Enable reports and waits for calls on a file system (``st_dev``); 0: none."""
         self._device[0] = device
 
     def wait_until(self, until_ns: int) -> None:
-        """Makes calls wait until that time (CLOCK_MONOTONIC); calls that wait longer check again."""
+        """Make calls wait until that time (CLOCK_MONOTONIC); calls that wait longer check again."""
         before = int(self._until[0])
         self._until[0] = until_ns
         if until_ns < before:

@@ -30,7 +30,7 @@ class Taker(Protocol):
         ...
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        """A process image begins.
+        """Begin a process image.
 
         Args:
             token: token of the process image.
@@ -41,7 +41,7 @@ class Taker(Protocol):
         ...
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """The process reports its rank and its cumulative counters."""
+        """Accept the rank and the cumulative counters of the process."""
         ...
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
@@ -57,23 +57,23 @@ class Taker(Protocol):
         ...
 
     def malformed(self, token: int, problem: str) -> None:
-        """The log violated the layout."""
+        """Report that the log violated the layout."""
         ...
 
     def still_running(self, token: int) -> None:
-        """The process still runs, although nothing more of it is read."""
+        """Report that the process still runs, although nothing more of it is read."""
         ...
 
     def ended(self, token: int) -> None:
-        """The process image has ended, and nothing of it follows."""
+        """End the process image; nothing of it follows."""
         ...
 
     def refused(self, counter: str, problem: str) -> None:
-        """A process was refused; ``counter`` is the counter for that."""
+        """Report a refused process; ``counter`` is the counter for that."""
         ...
 
     def unreachable(self, job: str, command: str, failure: str) -> None:
-        """A process should have been traced but could not reach the socket."""
+        """Report a process that should have been traced but could not reach the socket."""
         ...
 
 
@@ -82,7 +82,7 @@ class Inheriting(Taker, Protocol):
     """Receiver that can continue the processes of a previous collector."""
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
-        """A process image of previous collectors begins.
+        """Begin a process image of previous collectors.
 
         Args:
             token: token of the process image.
@@ -138,13 +138,13 @@ class ProcessImage:
         return self.unsettled_since_s is None and all(region.drained for region in self.regions)
 
     def may_wait(self, now_s: float, patience_s: float) -> bool:
-        """Returns whether few events may wait for more."""
+        """Return whether few events may wait for more."""
         if self.unsettled_since_s is not None or self.drained_s is None or now_s - self.drained_s >= patience_s:
             return False
         return not any(region.is_filling for region in self.regions)
 
     def report_counters(self, token: int, taker: Taker, now_s: float) -> None:
-        """Passes on rank and counters if they have changed."""
+        """Pass on rank and counters if they have changed."""
         self.counted_s = now_s
         self.is_uncounted = False
         first, *others = self.regions
@@ -165,7 +165,7 @@ class ProcessImage:
             taker.told(token, *now)
 
     def _count_receiver_full(self, counts: dict[str, int]) -> None:
-        """Counts calls that found their ring full because the receiver had no room.
+        """Count calls that found their ring full because the receiver had no room.
 
         They are counted separately from others.
         """
@@ -179,11 +179,11 @@ class ProcessImage:
                 counts[f"{unit}spool_full"] = waiting
 
     def is_to_be_counted(self, now_s: float) -> bool:
-        """Returns whether it is time to read the counters."""
+        """Return whether it is time to read the counters."""
         return self.counted_s is None or now_s - self.counted_s >= (_COUNT_BUSY_S if self.is_uncounted else _COUNT_S)
 
     def ranks_changed(self) -> bool:
-        """Returns whether the rank differs from the reported one."""
+        """Return whether the rank differs from the reported one."""
         return self._told is not None and self._told[:2] != (self.first.rank, self.first.ranks)
 
     @property
@@ -203,7 +203,7 @@ class ProcessImage:
         return any(region.is_short_of_space for region in self.regions)
 
     def read_position(self) -> bytes:
-        """Returns the read positions, and the reported counters."""
+        """Return the read positions, and the reported counters."""
         regions = {region.extent: region.read_positions() for region in self.regions}
         return msgspec.msgpack.encode((regions, self._counted))
 
@@ -225,7 +225,7 @@ class ProcessImage:
             self.notes.store_counters(self._counted)
 
     def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
-        """Passes on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
+        """Pass on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
         room = most
         for region in self.regions:
             for tid, lines in region.drain(room):
@@ -243,7 +243,7 @@ class ProcessImage:
         return most - room
 
     def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
-        """Passes on definitions, and reports when all that are needed have arrived. Returns whether there were any."""
+        """Pass on definitions, and report when all that are needed have arrived. Returns whether there were any."""
         news = False
         note = self.notes.store_definitions if self.notes is not None else lambda entries: None
         try:

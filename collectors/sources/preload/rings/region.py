@@ -106,15 +106,15 @@ class Region:
         self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
 
     def pace_words(self) -> PaceWords:
-        """Returns the pacing words, which outlive the region."""
+        """Return the pacing words, which outlive the region."""
         return PaceWords(self._memory, self._slots)
 
     def extend(self, words: PaceWords) -> None:
-        """Adds this region's slots to the words of its process's first region."""
+        """Add this region's slots to the words of its process's first region."""
         words.extend(self.extent, self._slots)
 
     def header(self) -> bytes:
-        """Returns the current header."""
+        """Return the current header."""
         return self._header.tobytes()
 
     @property
@@ -149,7 +149,7 @@ class Region:
         return int((self._tails - self._shown_tails).max()) >= self._lines // _RELEASE_AT
 
     def read_positions(self) -> bytes:
-        """Returns the read positions of its rings."""
+        """Return the read positions of its rings."""
         return self._tails.tobytes() + self._taken_here.tobytes()
 
     def resume_from(self, place: bytes) -> None:
@@ -173,7 +173,7 @@ class Region:
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
 
     def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
-        """Yields (tid, lines of one ring), about ``most`` lines in all. It frees them when the next are requested.
+        """Yield (tid, lines of one ring), about ``most`` lines in all. It frees them when the next are requested.
 
         The caller must copy the lines. They begin with a record, and never end between a record and its words. Only
         rings with new lines are touched, starting after the last ring of the previous call, so that none is starved.
@@ -206,7 +206,7 @@ class Region:
                 return
 
     def _piece(self, slot: int, head: int, most: int) -> tuple[Lines, int, int]:
-        """Returns lines from the tail on, and their end in the ring.
+        """Return lines from the tail on, and their end in the ring.
 
         It also returns the number of records among them.
         """
@@ -227,7 +227,7 @@ class Region:
         return bool((self._heads == self._tails).all())
 
     def counts(self) -> dict[str, int]:
-        """Returns what the process could not or must not record, by reason, cumulative."""
+        """Return what the process could not or must not record, by reason, cumulative."""
         before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(self._memory, _EVENTS_AT)
         bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(self._memory, _BYTES_AT)
         (unheard,) = _COUNT.unpack_from(self._memory, _UNHEARD_AT)
@@ -252,7 +252,7 @@ class Region:
         }
 
     def _bounds_met(self) -> dict[str, int]:
-        """Returns the number of overflows of the tracer's tables, by counter. Without tables that never overflowed."""
+        """Return the number of overflows of the tracer's tables, by counter. Without tables that never overflowed."""
         met = _BOUNDS.unpack_from(self._memory, _BOUNDS_AT)
         return {name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}
 
@@ -274,7 +274,7 @@ class Region:
 
 
 def _end_of_records(lines: Lines, most: int) -> int:
-    """Returns the number of lines to take, about ``most`` records. The last of these records is complete."""
+    """Return the number of lines to take, about ``most`` records. The last of these records is complete."""
     if len(lines) <= most:
         return len(lines)
     records = np.flatnonzero(marks(lines[most:]) != MARK_WORDS)

@@ -48,11 +48,11 @@ class ReportSocket:
             self.close()
 
     def fileno(self) -> int:
-        """Returns the descriptor, -1 if there is none."""
+        """Return the descriptor, -1 if there is none."""
         return -1 if self._socket is None else self._socket.fileno()
 
     def reports(self) -> Iterator[UntracedReport]:
-        """Yields the reports that have arrived, a bounded number."""
+        """Yield the reports that have arrived, a bounded number."""
         for _ in range(_WORDS_A_POLL):
             if self._socket is None:
                 return
@@ -68,13 +68,13 @@ class ReportSocket:
                     )
 
     def close_in_parent(self) -> None:
-        """Closes the socket, which another process also has, with the epoll set."""
+        """Close the socket, which another process also has, with the epoll set."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
     def close(self) -> None:
-        """Stops receiving."""
+        """Stop receiving."""
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._events.unregister(self._socket)

@@ -30,7 +30,7 @@ class Spares:
         self.restore()
 
     def release(self, count: int = _SPARES) -> None:
-        """Closes some."""
+        """Close some."""
         for descriptor in self._held[:count]:
             os.close(descriptor)
         del self._held[:count]
@@ -45,7 +45,7 @@ class Spares:
         return True
 
     def descriptors(self) -> list[int]:
-        """Returns the reserved descriptors."""
+        """Return the reserved descriptors."""
         return list(self._held)
 
 
@@ -61,7 +61,7 @@ class Life:
         self._started = (_stat_of(pid) or [""] * (_STARTED + 1))[_STARTED]
 
     def lasts(self) -> bool:
-        """Returns False once the process has ended, even if its pid was reused. Needs a free descriptor."""
+        """Return False once the process has ended, even if its pid was reused. Needs a free descriptor."""
         fields = _stat_of(self._pid)
         if not fields or fields[_STARTED] != self._started:
             return False
@@ -70,7 +70,7 @@ class Life:
 
 
 def watch_of(peer: socket.socket, pid: int) -> int:
-    """Returns a pidfd, GONE if the process has ended, UNWATCHED if no descriptor is available.
+    """Return a pidfd, GONE if the process has ended, UNWATCHED if no descriptor is available.
 
     Raises:
         OSError: any other error.
@@ -99,7 +99,7 @@ def _instead(error: OSError) -> int:
 
 
 def _stat_of(pid: int) -> list[str]:
-    """Returns the fields after the command; none if there is no such process."""
+    """Return the fields after the command; none if there is no such process."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:

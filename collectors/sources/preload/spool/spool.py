@@ -92,15 +92,15 @@ class SpoolWriter:
     # ---- receiver of a drain ----
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        """Writes that a process image has begun."""
+        """Write that a process image has begun."""
         self._write(BEGUN, token, PAIR.pack(pid, follows), header)
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """Writes the rank and counters of a process."""
+        """Write the rank and counters of a process."""
         self._write(TOLD, token, msgspec.msgpack.encode((rank, ranks, counts)))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Writes lines of a ring."""
+        """Write lines of a ring."""
         packed = self._packer.packed(lines)
         pair = PAIR.pack(tid, len(lines))
         if packed is None:
@@ -109,37 +109,37 @@ class SpoolWriter:
             self._write(PACKED, token, pair, packed, lines=len(lines))
 
     def log(self, token: int, entries: bytes) -> None:
-        """Writes definitions."""
+        """Write definitions."""
         self._write(LOG, token, entries)
 
     def settled(self, token: int) -> None:
-        """Writes that all needed definitions have arrived."""
+        """Write that all needed definitions have arrived."""
         self._write(SETTLED, token)
 
     def malformed(self, token: int, problem: str) -> None:
-        """Writes that the log violated the layout."""
+        """Write that the log violated the layout."""
         self._write(MALFORMED, token, problem.encode(errors="replace"))
 
     def still_running(self, token: int) -> None:
-        """Writes that a process still runs, although nothing more of it is read."""
+        """Write that a process still runs, although nothing more of it is read."""
         self._write(OUTLIVED, token)
 
     def ended(self, token: int) -> None:
-        """Writes that a process image has ended."""
+        """Write that a process image has ended."""
         self._write(ENDED, token)
 
     def refused(self, counter: str, problem: str) -> None:
-        """Writes that a process was refused."""
+        """Write that a process was refused."""
         self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
 
     def unreachable(self, job: str, command: str, failure: str) -> None:
-        """Writes that a process could not reach the socket."""
+        """Write that a process could not reach the socket."""
         self._write(UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
 
     # ---- the channel ----
 
     def exchange(self) -> None:
-        """Reports progress, and processes the reader's messages; does not block."""
+        """Report progress, and process the reader's messages; does not block."""
         self._tell()
         while True:
             try:
@@ -218,7 +218,7 @@ class SpoolWriter:
             self._current = None
 
     def _on_disk(self, size: int) -> _Segment | None:
-        """Returns a file segment if there is no room in memory but in files. Otherwise None."""
+        """Return a file segment if there is no room in memory but in files. Otherwise None."""
         if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or not self._free_on_disk(ask=True):
             return None
         try:
@@ -231,7 +231,7 @@ class SpoolWriter:
         return _Segment(self._numbers, descriptor, max(size, _DISK_SEGMENT), on_disk=True)
 
     def _free_on_disk(self, *, ask: bool) -> int:
-        """Returns the free bytes for further files within the bound.
+        """Return the free bytes for further files within the bound.
 
         With ``ask`` the file system's free space is a limit, too.
         """
@@ -251,7 +251,7 @@ class SpoolWriter:
         return self._bounds.folder or Path(tempfile.gettempdir())
 
     def _in_memory(self, size: int) -> _Segment:
-        """Returns a memory segment, even beyond the bound. Data other than lines is small and cannot wait in a ring."""
+        """Return a memory segment, even beyond the bound. Data other than lines is small and cannot wait in a ring."""
         size = max(size, _MEMORY_SEGMENT)
         self._memory_bytes += size
         descriptor = self._spare.pop() if self._spare else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
@@ -270,7 +270,7 @@ class SpoolWriter:
 
 
 def _written(descriptor: int, buffers: list[Buffer], at: int) -> int:
-    """Writes buffers; returns fewer bytes than their size, or -1, if there is no space."""
+    """Write buffers; returns fewer bytes than their size, or -1, if there is no space."""
     try:
         return os.pwritev(descriptor, buffers, at)
     except OSError:

@@ -35,7 +35,7 @@ _WAIT_S: Final = 0.002
 
 
 def read_spool(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a file of frames up to the last whole one. Streams that have not ended there count as cut off.
+    """Read a file of frames up to the last whole one. Streams that have not ended there count as cut off.
 
     Raises:
         InputError: the file is not such a file, or has another version.
@@ -91,7 +91,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
 
 
 def _check(kind: int, payload: int, data: bytes) -> None:
-    """Validates frames that a drain would have validated before writing; raises ValueError."""
+    """Validate frames that a drain would have validated before writing; raises ValueError."""
     if kind == LOG and end_of_entries(data[:payload], payload) != payload:
         raise ValueError("a definition breaks the layout")
     if kind not in (LINES, PACKED) or payload < PAIR.size:

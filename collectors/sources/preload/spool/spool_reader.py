@@ -99,12 +99,12 @@ class SpoolReader:
         return sum(segment.lines - segment.taken for segment in self._segments.values())
 
     def request_end(self) -> None:
-        """Requests all remaining data and then the end from the writer."""
+        """Request all remaining data and then the end from the writer."""
         self._done.append(TO_THE_END)
         self._answer()
 
     def listen(self) -> None:
-        """Updates the writer's progress."""
+        """Update the writer's progress."""
         self._listen()
         if not self.unread.ended:
             self.unread.set_segments([(segment.descriptor, segment.end) for segment in self._segments.values()])
@@ -133,7 +133,7 @@ class SpoolReader:
                 segment.end, segment.lines, segment.complete = end, lines, bool(complete)
 
     def read(self, taker: ReadTaker, most_bytes: int) -> int:
-        """Passes on at most about that many bytes; returns the number."""
+        """Pass on at most about that many bytes; returns the number."""
         self.listen()
         self._release()
         if self._segments:
@@ -162,7 +162,7 @@ class SpoolReader:
         self._in_use.clear()
 
     def _release(self) -> None:
-        """Returns segments to the writer that were read completely and are not in use."""
+        """Return segments to the writer that were read completely and are not in use."""
         free = [number for number, segment in self._in_use.items() if segment.release()]
         for number in free:
             del self._in_use[number]
@@ -171,7 +171,7 @@ class SpoolReader:
             self._answer()
 
     def _take(self, segment: _Arrived, taker: ReadTaker) -> int:
-        """Passes on some frames; returns approximately their size in bytes, packed lines as unpacked."""
+        """Pass on some frames; returns approximately their size in bytes, packed lines as unpacked."""
         begin, lines = segment.at, 0
         size = min(_READ_AT_ONCE, segment.end - begin)
         data = _part(segment, size, begin)
@@ -202,12 +202,12 @@ class ReadTaker(Taker, Protocol):
     """A taker that need not copy lines."""
 
     def accept_lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Accepts lines that it owns from now on."""
+        """Accept lines that it owns from now on."""
         ...
 
 
 def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
-    """Passes on a frame; returns the number of ring lines in it."""
+    """Pass on a frame; returns the number of ring lines in it."""
     if kind == PACKED:
         tid, count = PAIR.unpack_from(payload.data)
         taker.accept_lines(token, tid, unpacked(payload[PAIR.size :], count))
@@ -244,7 +244,7 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
 
 
 def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
-    """Returns bytes of a segment. They are in place if it is memory, otherwise a copy, because a disk may fail."""
+    """Return bytes of a segment. They are in place if it is memory, otherwise a copy, because a disk may fail."""
     try:
         fcntl.fcntl(segment.descriptor, fcntl.F_GET_SEALS)
     except OSError:

@@ -41,13 +41,13 @@ class UnreadSegments:
         self._segments: Unread | None = []
 
     def set_segments(self, segments: Unread) -> None:
-        """Sets the waiting segments."""
+        """Set the waiting segments."""
         with self._lock:
             if self._segments is not None:
                 self._segments = segments
 
     def end(self) -> None:
-        """Records that reading begins; the reader then returns segments to the writer."""
+        """Record that reading begins; the reader then returns segments to the writer."""
         with self._lock:
             self._segments = None
 
@@ -57,7 +57,7 @@ class UnreadSegments:
         return self._segments is None
 
     def duplicates(self, first: int) -> Unread:
-        """Returns the segments from a number on, with descriptors owned by the caller.
+        """Return the segments from a number on, with descriptors owned by the caller.
 
         Returns none once reading has begun.
         """
@@ -99,7 +99,7 @@ class UnreadCopy(threading.Thread):
         self._number = self._at = 0
 
     def run(self) -> None:
-        """Runs until it is stopped, reading begins, or a write fails."""
+        """Run until it is stopped, reading begins, or a write fails."""
         due_s = time.monotonic() + self._first_s
         try:
             while not self._segments.ended and not self._stopped.wait(max(0.0, due_s - time.monotonic())):
@@ -113,12 +113,12 @@ class UnreadCopy(threading.Thread):
                     os.close(self._file)
 
     def stop(self) -> None:
-        """Stops the thread; the file remains."""
+        """Stop the thread; the file remains."""
         self._stopped.set()
         self.join()
 
     def remove(self) -> None:
-        """Stops the thread, and removes the file."""
+        """Stop the thread, and remove the file."""
         self.stop()
         self._unlink()
 
@@ -129,7 +129,7 @@ class UnreadCopy(threading.Thread):
             self.path = None
 
     def _copy(self) -> None:
-        """Copies data that is not in the file yet."""
+        """Copy data that is not in the file yet."""
         found = self._segments.duplicates(self._number)
         try:
             for place, (descriptor, end) in enumerate(found):
@@ -143,7 +143,7 @@ class UnreadCopy(threading.Thread):
                 os.close(descriptor)
 
     def _copy_to(self, end: int, descriptor: int) -> bool:
-        """Copies a segment up to its written end; False if reading began meanwhile."""
+        """Copy a segment up to its written end; False if reading began meanwhile."""
         if self._file < 0:
             self._open()
         while self._at < end:
