@@ -100,7 +100,7 @@ async def test_archive_that_is_gone_is_counted_and_another_goes_on(tmp_path: Pat
     (path,) = folder.glob("*.iotide")
     path.unlink()
     async with serving(**kept) as second:
-        assert second.aggregator.jobs["job"].losses.known(ended=False)["events_not_archived:lost"] == 180
+        assert second.aggregator.jobs["job"].losses.all_losses(ended=False)["events_not_archived:lost"] == 180
         feed(source, 1)
         await has(second, 360)
         for stream in range(3):

@@ -90,7 +90,7 @@ def test_broken_parts_are_named(cluster: Path, breaking: Callable[[Path], object
 
 def test_controller_that_does_not_answer_is_named(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (cluster / "bin/scontrol").write_text("#!/bin/sh\nexec sleep 600\n")
-    monkeypatch.setattr(slurm_checks, "_ASKED_S", 0.1)
+    monkeypatch.setattr(slurm_checks, "_TIMEOUT_S", 0.1)
     with pytest.raises(BrokenError, match="slurmctld does not answer within"):
         slurm_scripts(INGEST)
 

@@ -24,7 +24,7 @@ def test_no_value_of_a_parameter_breaks_an_answer(asked: Asked) -> None:
             if parameter["in"] == "query":
                 for value in VALUES:
                     target = path.replace("{job}", "job").replace("{other}", "job")
-                    status = asked.status("GET", f"{target}?{parameter['name']}={value}".encode(), [])
+                    status, _ = asked.answer("GET", f"{target}?{parameter['name']}={value}".encode())
                     assert status < 500, (target, parameter["name"], value)
                     tried += 1
     assert tried > 100
