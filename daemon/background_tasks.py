@@ -1,4 +1,4 @@
-"""Permanent tasks: a task that fails is restarted; one that keeps failing ends the server."""
+"""Tasks: permanent ones that are restarted when they fail, time limits, and cancellation."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from typing import Any, Final, TypeVar
 
 from ..events import IotideError
 
+_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 _STEADY_S: Final = 10.0
 """Run time after which a task counts as having worked, s."""
@@ -18,6 +19,8 @@ _MAX_FAILURES: Final = 10
 _MAX_LOGGED: Final = 100
 _PAUSE_S: Final = 0.05
 """Pause before a restart, s; it grows with consecutive failures."""
+_CANCEL_AGAIN_S: Final = 5.0
+"""Time after which a cancellation that had no effect is repeated, s; the ends of tasks take less."""
 
 FAILURES_PREFIX: Final = "task_failures:"
 """Prefix of the name of a task in the counters."""
@@ -68,6 +71,33 @@ async def wait_for_first(tasks: Collection[asyncio.Task[Any]]) -> None:
         for task in done:
             task.result()
     finally:
-        for task in tasks:
+        await cancel_all(tasks)
+
+
+async def complete_within(work: Coroutine[Any, Any, _T], within_s: float) -> _T:
+    """Return the result of work.
+
+    Raises:
+        TimeoutError: it took longer; it has ended.
+    """
+    task = asyncio.create_task(work)
+    try:
+        done, _ = await asyncio.wait([task], timeout=within_s)
+        if not done:
+            raise TimeoutError
+        return task.result()
+    finally:
+        await cancel_all([task])
+
+
+async def cancel_all(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, and wait until they have ended.
+
+    A cancellation is repeated: before Python 3.12 `asyncio.wait_for` loses one that coincides with the end of what it
+    waits for, and a loop around it goes on.
+    """
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
             task.cancel()
-        await asyncio.wait(tasks)
+        _, left = await asyncio.wait(left, timeout=_CANCEL_AGAIN_S)

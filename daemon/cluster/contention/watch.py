@@ -18,7 +18,7 @@ from ....analyzers.contention.settings import ContentionSettings
 from ....events import ConfigError, ProtocolError
 from ....results.alerts import Alert
 from ....results.contention import Contention
-from ...background_tasks import wait_for_first
+from ...background_tasks import cancel_all, wait_for_first
 from ...contention import FAILURES, LEFT_OUT, MAX_RANKED, RANK_SHARE, RESOLVED, ContentionWatch, view_of
 from ...journal.jetstream.lease_holder import LeaseHolder
 from ...journal.jetstream.link import NatsLink
@@ -105,8 +105,7 @@ class ClusterContention(ContentionWatch):
                 await self._run_once()
                 await asyncio.sleep((self.seconds - before) * (1 / self._settings.share - 1))
         finally:
-            candidate.cancel()
-            await asyncio.wait([candidate])
+            await cancel_all([candidate])
             self._clear_lease()
             await asyncio.to_thread(self.finish)  # a lease that is renewed and not used would stop the analysis
 

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import ssl
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from nats.aio.client import Client
@@ -16,6 +16,7 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from ....events import ConfigError
+from ...background_tasks import cancel_all, complete_within
 from ..settings import JournalSettings
 
 _log = logging.getLogger(__name__)
@@ -107,8 +108,8 @@ class NatsLink:
         asyncio.set_event_loop(self.loop)
         try:
             self.loop.run_forever()
-            for task in (left := asyncio.all_tasks(self.loop)):
-                task.cancel()
+            left = asyncio.all_tasks(self.loop)
+            self.loop.run_until_complete(cancel_all(left))
             self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         finally:
             self.loop.close()
@@ -131,7 +132,7 @@ class NatsLink:
             options["tls"] = tls_context(settings)
         client = _EncryptedClient()
         try:
-            await _in_time(
+            await complete_within(
                 client.connect(
                     list(settings.servers),
                     name="iotide",
@@ -191,8 +192,3 @@ def tls_context(settings: JournalSettings) -> ssl.SSLContext:
             )
             raise ConfigError(f"{names}: {error.strerror or error}") from None
     return context
-
-
-async def _in_time(work: Awaitable[_T], within_s: float) -> _T:
-    async with asyncio.timeout(within_s):
-        return await work
