@@ -21,7 +21,7 @@ WITH_CLOCKS = [
     "unit/collectors/sources/preload/test_preload_source.py",
     "unit/collectors/sources/preload/test_preload_handover_socket.py",
     "unit/collectors/transport/test_shipper.py",
-    "unit/daemon/test_ingest.py",
+    "unit/daemon/ingest/test_ingest.py",
     "integration/collect/test_agent.py",
     "integration/daemon/test_server.py::test_health_reports_missing_predictions",
 ]
