@@ -47,10 +47,10 @@ def end_with_parent() -> None:
 
 def partition_from(text: str) -> Partition:
     """Return the partition that a member names on the command line of its process."""
-    from ..daemon.cluster.partitions import Partition
+    from ..daemon.cluster.partitions import TOKEN_VARIABLE, Partition
 
     cluster, _, number = text.rpartition("/")
-    return Partition(cluster, int(number))
+    return Partition(cluster, int(number), os.environ.pop(TOKEN_VARIABLE, ""))
 
 
 async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, ending: SignalHandler) -> None:

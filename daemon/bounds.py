@@ -99,6 +99,9 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "iotide_http_peer_refused_total",
         "further connections of an address or user get 503",
     ),
+    "http_limits.body_bytes": Bound(
+        "http_bodies_refused", "iotide_http_bodies_refused_total", "requests with further bodies get 503"
+    ),
     "publish_behind": Bound(
         "subscribers_cut_off",
         "iotide_subscribers_cut_off_total",

@@ -84,6 +84,7 @@ class Server:
         partition: Partition | None = None,
     ) -> None:
         self._for_gateways = partition is not None
+        self._member_token = None if partition is None else partition.token
         self._clocks = Clocks()
         self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
         self.stages = Stages(self.aggregator.counters)
@@ -386,7 +387,7 @@ class Server:
         counters = self.aggregator.counters
         return lambda address: HttpServer(
             served, address, settings.access, allow_remote=settings.allow_remote,
-            limits=settings.http_limits, counters=counters,
+            limits=settings.http_limits, counters=counters, member_token=self._member_token,
         )  # fmt: skip
 
     async def _start_http(self, address: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -15,14 +14,15 @@ from urllib.parse import unquote
 import httpx
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ...results.base import MODELS_VERSION
 from ..jobs.job_ids import clean_job
+from ..publish.http.request_bounds import MEMBER_HEADER, explain
 from .cross_partition import MISSING_HEADER, CrossPartitionQueries
-from .job_rows import MAX_BYTES
 from .members import Member, public_data
 from .partitions import partitions_with
 
@@ -32,10 +32,8 @@ _HOP_HEADERS: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 _MAX_LIST_BYTES: Final = 256 << 20
-_MAX_BODY_BYTES: Final = 1 << 20
-_INTERNAL_PATH: Final = re.compile(r"/partitions/[0-9]+/internal/")
-_BODY: Final = "iotide.body"
-"""Key of the body in a request's scope, once it was read."""
+_INTERNAL: Final = "/internal/"
+"""Prefix of a partition's paths for members."""
 _JOB_PREFIXES: Final = ("/api/v1/jobs/", "/jobs/")
 _MAX_PAGE: Final = 500
 _NOT_FOUND: Final = 404
@@ -70,6 +68,7 @@ class Front:
         not_ready: returns why it cannot serve now, or "".
         within_s: timeout of an answer, after which it is left out, s.
         trust: certificates that other members may have; by default those of the system.
+        token: token for the internal paths of the processes on this machine.
     """
 
     def __init__(
@@ -82,9 +81,11 @@ class Front:
         not_ready: Callable[[], str],
         within_s: float,
         trust: ssl.SSLContext | None = None,
+        token: str = "",
     ) -> None:
         self._partitions, self._members, self._own, self._name = partitions, members, own, name
         self._metrics, self._not_ready, self._within_s = metrics, not_ready, within_s
+        self._token = token
         limits = httpx.Limits(max_connections=256, max_keepalive_connections=64)
         timeout = httpx.Timeout(within_s, read=None)
         verify = trust or ssl.create_default_context()
@@ -104,7 +105,8 @@ class Front:
                 Route("/api/v1/status", self._status),
                 Route("/api/v1/pacing", self._forward_to_all, methods=["PUT", "DELETE"]),
                 Route("/{rest:path}", self._forward_to_owner),
-            ]
+            ],
+            exception_handlers={HTTPException: explain},
         )
 
     def _any_partition(self) -> int | None:
@@ -210,9 +212,7 @@ class Front:
 
     async def _forward_to_all(self, request: Request) -> Response:
         """Forward a request to each partition; answer with the worst status."""
-        body = await _body(request)
-        if body is None:
-            return JSONResponse({"error": "the body is too long", "expected": f"{_MAX_BODY_BYTES} bytes at most"}, 413)
+        body = await request.body()
         results = await asyncio.gather(*(self._fetch(request, number, body) for number in self._reachable()))
         if not results:
             return _unavailable(range(self._partitions))
@@ -222,7 +222,7 @@ class Front:
         number = request.path_params["number"]
         if number >= self._partitions:
             return JSONResponse({"error": f"there is no partition {number}", "expected": "one of /api/v1/cluster"}, 404)
-        return await self._stream_answer(request, number, f"/{request.path_params['rest']}")
+        return await self._stream_answer(request, number, "/" + request.url.path.split("/", 3)[3])
 
     async def _forward_to_owner(self, request: Request) -> Response:
         """Forward a request on a job to its owner, and others to any partition."""
@@ -246,24 +246,24 @@ class Front:
         others = {number for member in self._members().values() if member.http for number in member.serves}
         return sorted({*self._own(), *others})
 
-    def _url(self, number: int, *, only_own: bool) -> str | None:
+    def _target(self, number: int, *, only_own: bool) -> tuple[str, str] | None:
+        """Return URL and token of a partition at its process or at another member; None if there is none."""
         if (own := self._own().get(number)) is not None:
-            return own
+            return own, self._token
         for name, member in sorted(self._members().items()):
             if number in member.serves and member.http is not None and name != self._name and not only_own:
-                return f"{member.http}/partitions/{number}"
+                return f"{member.http}/partitions/{number}", member.token
         return None
 
     async def _stream_answer(self, request: Request, number: int, path: str) -> Response:
         """Forward a request, and stream the answer back, including server-sent events."""
-        url = self._url(number, only_own=_FORWARDED in request.headers)
-        if url is None:
+        if (found := self._target(number, only_own=_FORWARDED in request.headers)) is None:
             return _unavailable([number])
-        body = await _body(request)
-        if body is None:
-            return JSONResponse({"error": "the body is too long", "expected": f"{_MAX_BODY_BYTES} bytes at most"}, 413)
+        url, token = found
+        body = await request.body() if request.method == "POST" else b""
         target = httpx.URL(url + _original_path(request, path), query=request.url.query.encode() or None)
-        sent = self._client.build_request(request.method, target, headers=_headers(request, number), content=body)
+        headers = _headers(request, number, token if path.startswith(_INTERNAL) else "")
+        sent = self._client.build_request(request.method, target, headers=headers, content=body)
         try:
             async with asyncio.timeout(self._within_s):
                 answer = await self._client.send(sent, stream=True)
@@ -284,9 +284,9 @@ class Front:
         path: str = "",
         method: str = "",
     ) -> Response:
-        url = self._url(number, only_own=False)
-        if url is None:
+        if (found := self._target(number, only_own=False)) is None:
             return _unavailable([number])
+        url, token = found
         try:
             async with asyncio.timeout(self._within_s):
                 asked = request.query_params if query is None else query
@@ -294,7 +294,7 @@ class Front:
                     method or request.method,
                     url + (path or _original_path(request, request.url.path)),
                     params=dict(asked),
-                    headers=_headers(request, number),
+                    headers=_headers(request, number, token if path.startswith(_INTERNAL) else ""),
                     content=body,
                 ) as answer:
                     read = bytearray()
@@ -363,9 +363,10 @@ def _unavailable(numbers: Sequence[int] | range, why: str = "no member serves it
     return JSONResponse(text, 503, {"retry-after": "5"})
 
 
-def _headers(request: Request, number: int) -> dict[str, str]:
-    kept = {name: value for name, value in request.headers.items() if name not in _HOP_HEADERS and name != _FORWARDED}
-    return {**kept, _FORWARDED: str(number)}
+def _headers(request: Request, number: int, token: str) -> dict[str, str]:
+    left_out = {*_HOP_HEADERS, _FORWARDED, MEMBER_HEADER}
+    kept = {name: value for name, value in request.headers.items() if name not in left_out}
+    return {**kept, _FORWARDED: str(number), **({MEMBER_HEADER: token} if token else {})}
 
 
 def _original_path(request: Request, path: str) -> str:
@@ -375,20 +376,6 @@ def _original_path(request: Request, path: str) -> str:
     if text.startswith("/partitions/") and not path.startswith("/partitions/"):
         text = "/" + text.split("/", 3)[3]
     return text
-
-
-async def _body(request: Request) -> bytes | None:
-    """Return the body of a request, repeatedly if necessary; None if it is too long."""
-    kept: bytes | None = request.scope.get(_BODY)
-    if kept is None:
-        most = MAX_BYTES if _INTERNAL_PATH.match(request.url.path) else _MAX_BODY_BYTES
-        body = bytearray()
-        async for piece in request.stream():
-            body += piece
-            if len(body) > most:
-                return None
-        kept = request.scope[_BODY] = bytes(body)
-    return kept
 
 
 async def _pass_through(answer: httpx.Response) -> AsyncIterator[bytes]:

@@ -35,6 +35,7 @@ async def serve_http(member: ClusterMember, settings: AggregatorSettings) -> Asy
         member.not_ready,
         settings.cluster.answer_within_s,
         trust,
+        member.token,
     )
     app = front.app if settings.access.is_open else Authentication(front.app, member.access)
     server = HttpServer(
@@ -44,6 +45,7 @@ async def serve_http(member: ClusterMember, settings: AggregatorSettings) -> Asy
         allow_remote=settings.allow_remote,
         limits=settings.http_limits,
         counters=member.counters,
+        member_token=member.token,
     )
 
     def renew() -> None:

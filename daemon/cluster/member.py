@@ -25,7 +25,7 @@ from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, with_other_keys, without_stale_claims
-from .partitions import plan
+from .partitions import TOKEN_VARIABLE, plan
 from .publishing import Relay
 from .workers import Workers
 
@@ -35,6 +35,7 @@ _CHECK_S: Final = 0.25
 """Interval of checks of the descriptors, s."""
 _KEYS_S: Final = 1.0
 """Interval of checks of key files, s."""
+_TOKEN_BYTES: Final = 32
 _CHECKS_PER_LEASE: Final = 8
 """Number of checks of the other members per lease time."""
 
@@ -69,6 +70,7 @@ class ClusterMember:
 
     Attributes:
         name: name in the cluster.
+        token: token for internal paths of this member and of its processes.
         access: access control of collectors, subscribers and users.
         renew_http: reads the certificate of HTTP again if it has changed.
         members: the known members.
@@ -82,6 +84,7 @@ class ClusterMember:
     def __init__(self, settings: AggregatorSettings, link: NatsLink, members: Members, command: Command) -> None:
         self.settings = settings
         self.name = f"{socket.gethostname().replace('.', '-')}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.token = secrets.token_hex(_TOKEN_BYTES)
         self.members: dict[str, Member] = {}
         self.http_url: str | None = None
         self.renew_http: Callable[[], None] = lambda: None
@@ -106,7 +109,12 @@ class ClusterMember:
             connections_per_peer=bounds.connections_per_peer,
             counters=self.counters,
         )
-        self.workers = Workers(command, settings.cluster.watchdog_s, self.counters)
+
+        def command_with_token(number: int) -> tuple[Sequence[str], Mapping[str, str]]:
+            words, environment = command(number)
+            return words, {**environment, TOKEN_VARIABLE: self.token}
+
+        self.workers = Workers(command_with_token, settings.cluster.watchdog_s, self.counters)
         self.read_s = 0.0
         self.not_ready_because = "it has not seen the other members yet"
         self._link, self._known = link, members
@@ -210,7 +218,14 @@ class ClusterMember:
                 for number, each in self.workers.serving.items()
             }
             key = self._key()
-            own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting, key=key, clock_s=time.time())
+            own = Member(
+                http=self.http_url,
+                serves=serving,
+                waits=self.workers.waiting,
+                key=key,
+                token=self.token,
+                clock_s=time.time(),
+            )
             try:
                 await self._on_link(self._known.put(self.name, own))
                 begun_s = time.monotonic()

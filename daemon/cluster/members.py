@@ -54,6 +54,8 @@ class Member(BaseModel):
     """Time of its clock when it wrote the entry, s since the Unix epoch."""
     key: str = ""
     """Its public CURVE key, which must be that of all members; "" without CURVE."""
+    token: str = ""
+    """Token that other members send with requests for its internal paths; "" for an earlier version."""
 
 
 class Members:

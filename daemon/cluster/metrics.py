@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .member import ClusterMember
 
 _MESSAGES: Final = ("answered", "forwarded", "lost", "malformed", "unreachable")
-_REFUSED: Final = ("ingest", "publish", "http", "http_permission", "revoked")
+_REFUSED: Final = ("ingest", "publish", "http", "http_permission", "revoked", "internal")
 _WORKERS: Final = {"worker_restarts": "restarted", "worker_hangs": "hung"}
 
 
@@ -67,6 +67,7 @@ class MemberMetrics(Collector):
         for where in _REFUSED:
             refused.add_metric([where], member.counters[REFUSED + where])
         refused.add_metric(["connections_per_peer"], member.counters["ingest_peers_refused"])
+        refused.add_metric(["body_bytes"], member.counters["http_bodies_refused"])
         yield refused
         yield CounterMetricFamily(
             "iotide_cluster_subscribers_cut_off",

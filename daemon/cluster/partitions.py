@@ -11,6 +11,8 @@ from collections.abc import Mapping, Set
 from typing import Final, NamedTuple
 
 _DIGEST_BYTES: Final = 8
+TOKEN_VARIABLE: Final = "IOTIDE_MEMBER_TOKEN"  # noqa: S105 - a name
+"""Environment variable that gives a partition's process the token of its member."""
 
 
 class Partition(NamedTuple):
@@ -18,6 +20,8 @@ class Partition(NamedTuple):
 
     cluster: str
     number: int
+    token: str = ""
+    """Token that its member sends with requests for internal paths; "" refuses all of them."""
 
 
 class MemberPlan(NamedTuple):

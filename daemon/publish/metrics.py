@@ -125,7 +125,8 @@ FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily,
         "Refused peers and messages, by place: ingest and publish (connections by their key), http (without a "
         "token), http_permission (not permitted), revoked (messages of a key that is no longer listed), "
-        "job_of_another (streams that named a job of another user).",
+        "job_of_another (streams that named a job of another user), internal (requests to a path for members of a "
+        "cluster).",
         ("where",),
     ),
     "iotide_http_malformed_total": Family(CounterMetricFamily, "Malformed HTTP requests that were refused."),
@@ -139,6 +140,9 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_http_refused_total": Family(
         CounterMetricFamily, "Connections refused because http_limits.connections was reached."
+    ),
+    "iotide_http_bodies_refused_total": Family(
+        CounterMetricFamily, "Requests refused because http_limits.body_bytes was reached."
     ),
     "iotide_http_timeouts_total": Family(CounterMetricFamily, "Connections ended because their client was too slow."),
     "iotide_listener_pauses_total": Family(
@@ -221,7 +225,7 @@ _MALFORMED: Final = (
 )
 
 _COUNTED: Final = (
-    *("http_malformed", "http_peer_refused", "http_refused", "http_timeouts", "listener_pauses"),
+    *("http_bodies_refused", "http_malformed", "http_peer_refused", "http_refused", "http_timeouts", "listener_pauses"),
     *("ingest_peers_refused", "published_missed", "subscribers_cut_off"),
 )
 """Counters that are families by their own names."""

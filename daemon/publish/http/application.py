@@ -19,6 +19,7 @@ from ...pacing_plans import PacingPlans
 from ..metrics import AggregatorCollector
 from ..status import StatusReport
 from .job_access import JobAccess
+from .request_bounds import explain
 from .routes.analysis_routes import analysis_routes
 from .routes.contention_routes import contention_routes
 from .routes.fleet_routes import fleet_routes
@@ -58,12 +59,7 @@ def make_application(
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
 
-    @app.exception_handler(AnyHTTPException)
-    async def explain(_: Request, error: AnyHTTPException) -> JSONResponse:
-        detail: object = error.detail
-        if not isinstance(detail, dict):
-            detail = {"error": str(detail), "expected": "a path of /api/v1/openapi.json"}
-        return JSONResponse(detail, error.status_code)
+    app.add_exception_handler(AnyHTTPException, explain)
 
     @app.exception_handler(AnalysisFailedError)
     async def tell_failure(_: Request, error: AnalysisFailedError) -> JSONResponse:

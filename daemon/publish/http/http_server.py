@@ -25,6 +25,7 @@ from .authentication import UID
 from .condition_log import ConditionLog, QuietLogger
 from .http_settings import HttpSettings
 from .listening import Certificate, bind_tcp, bind_unix
+from .request_bounds import RequestBounds
 
 _START_S: Final = 10.0
 _BACKLOG: Final = 128
@@ -283,7 +284,8 @@ class HttpServer:
         access: access settings, with the certificate.
         allow_remote: whether other machines may connect in plain text.
         limits: limits of clients.
-        counters: counters ``http_refused``, ``http_timeouts`` and ``http_malformed``.
+        counters: counters ``http_refused``, ``http_timeouts``, ``http_malformed`` and ``http_bodies_refused``.
+        member_token: token for internal paths; None outside of a cluster.
 
     Raises:
         ConfigError: the address cannot be bound, others could connect, or the certificate cannot be used.
@@ -298,6 +300,7 @@ class HttpServer:
         allow_remote: bool,
         limits: HttpSettings | None = None,
         counters: Counter[str] | None = None,
+        member_token: str | None = None,
     ) -> None:
         access = access or AccessSettings()
         self._certificate = Certificate(access.certificate, access.certificate_key) if access.certificate else None
@@ -314,7 +317,7 @@ class HttpServer:
         self._limits = limits or HttpSettings()
         self._counters = Counter[str]() if counters is None else counters
         self._config = uvicorn.Config(
-            app,
+            RequestBounds(app, self._limits.body_bytes, self._counters, member_token),
             log_config=None,
             log_level="warning",
             access_log=False,

@@ -18,6 +18,11 @@ class HttpSettings(BaseModel):
         ge=1,
         description="Maximum number of connections of an address, or of a user on a Unix socket; further ones get 503.",
     )
+    body_bytes: int = Field(
+        512 << 20,
+        ge=1 << 20,
+        description="Maximum number of bytes of the bodies of all requests together; further requests get 503.",
+    )
     header_timeout_s: float = Field(10.0, gt=0, description="Timeout of a request's header, s.")
     body_timeout_s: float = Field(
         30.0, gt=0, description="Timeout of a request's body, and of a client that does not read, s."

@@ -29,6 +29,9 @@ JOBS = {"writer": "alice", "reader": "bob", "other": "bob", "third": "alice", "a
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
 ASKED = ["/internal/rank", "/internal/culprits?job=writer", "/internal/dfg?job=writer&versus=x"]
 BEGIN_S = 1_700_000_000
+TOKENS = {"a": "token-of-a", "b": "token-of-b"}
+MEMBER = {"x-iotide-member": TOKENS["a"]}
+"""Header of a member that asks member a, which the tests ask."""
 
 
 def fill(server: Server, job: str) -> None:
@@ -57,7 +60,8 @@ async def running(stack: AsyncExitStack, number: int | None, jobs: list[str], ac
     values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": None, "access": access}
     more = {"contention": {"enabled": False}, "analyzers": NAMED, "state": None}
     settings = AggregatorSettings.model_validate(values | more)
-    server = Server(settings, partition=None if number is None else Partition("c", number))
+    partition = None if number is None else Partition("c", number, TOKENS["b" if number % 2 else "a"])
+    server = Server(settings, partition=partition)
     await server.start()
     stack.push_async_callback(server.stop)
     for job in jobs:
@@ -65,12 +69,12 @@ async def running(stack: AsyncExitStack, number: int | None, jobs: list[str], ac
     return str(server.http_url)
 
 
-async def fronted(stack: AsyncExitStack, front: Front, access: dict[str, Any]) -> str:
+async def fronted(stack: AsyncExitStack, front: Front, access: dict[str, Any], token: str) -> str:
     settings = AccessSettings.model_validate(access)
     app: Any = front.app
     if not settings.is_open:
         app = Authentication(front.app, Access(settings, lambda _: None, Counter()))
-    server = HttpServer(app, "127.0.0.1:0", allow_remote=False)
+    server = HttpServer(app, "127.0.0.1:0", allow_remote=False, member_token=token)
     stack.push_async_callback(server.stop)
     stack.push_async_callback(front.close)
     await server.start()
@@ -89,11 +93,12 @@ async def both(away: int | None = None, **access: Any) -> AsyncIterator[tuple[ht
                 urls[number] = await running(stack, number, own, access)
         odd = {number: url for number, url in urls.items() if number % 2}
         even = {number: url for number, url in urls.items() if not number % 2}
-        there = await fronted(stack, Front(PARTITIONS, dict, lambda: odd, "b", bytes, str, DEADLINE_S), access)
+        other = Front(PARTITIONS, dict, lambda: odd, "b", bytes, str, DEADLINE_S, token=TOKENS["b"])
+        there = await fronted(stack, other, access, TOKENS["b"])
         worker = Worker(ingest="tcp://127.0.0.1:1", started="")
-        members = {"b": Member(http=there, serves=dict.fromkeys(odd, worker))}
-        front = Front(PARTITIONS, lambda: members, lambda: even, "a", bytes, str, DEADLINE_S)
-        here = await fronted(stack, front, access)
+        members = {"b": Member(http=there, serves=dict.fromkeys(odd, worker), token=TOKENS["b"])}
+        front = Front(PARTITIONS, lambda: members, lambda: even, "a", bytes, str, DEADLINE_S, token=TOKENS["a"])
+        here = await fronted(stack, front, access, TOKENS["a"])
         clients = [httpx.AsyncClient(base_url=url, trust_env=False, timeout=DEADLINE_S) for url in (alone, here)]
         one, several = [await stack.enter_async_context(client) for client in clients]
         yield one, several
@@ -194,22 +199,22 @@ async def test_users_of_a_cluster_see_their_own_jobs_if_configured(tmp_path: Pat
 async def test_damaged_questions_of_a_member_are_refused(path: str) -> None:
     owner = partition_of("writer", PARTITIONS)
     async with both() as (_, several):
-        answer = await several.post(f"/partitions/{owner}{path}", content=b"nonsense")
-        assert answer.status_code == 422
+        answer = await several.post(f"/partitions/{owner}{path}", content=b"nonsense", headers=MEMBER)
+        assert answer.status_code == 422, answer.text
 
 
 @pytest.mark.slow
 async def test_member_answers_questions_of_another_one_and_no_other_post(tmp_path: Path) -> None:
-    """A user who may read sends the questions of a member, and paths that look like them."""
+    """A member asks with the rights of a user. It also sends paths that look like its questions."""
     alice = Listed(tmp_path).token("alice", "read", user="alice")
     hers = {job for job, user in JOBS.items() if user == "alice"}
     owner = partition_of("writer", PARTITIONS)
     async with both(principals=str(tmp_path / "principals.toml"), visibility="own") as (_, several):
 
         async def asked(path: str, content: bytes) -> httpx.Response:
-            return await several.post(path, content=content, headers=alice)
+            return await several.post(path, content=content, headers=alice | MEMBER)
 
-        rows = await several.get(f"/partitions/{owner}/internal/jobs", headers=alice)
+        rows = await several.get(f"/partitions/{owner}/internal/jobs", headers=alice | MEMBER)
         assert rows.status_code == 200
         ranking = await asked(f"/partitions/{owner}/internal/rank", rows.content)
         assert ranking.status_code == 200
@@ -239,7 +244,25 @@ async def test_graph_that_cannot_be_compared_is_no_failure_of_the_job() -> None:
     async with both() as (_, several):
         graph = (await several.get("/api/v1/jobs/writer/dfg")).json()
         question = f"/partitions/{owner}/internal/dfg?job=writer&versus=x"
-        answer = await several.post(question, json=graph | {"mapping": "another"})
-        assert answer.status_code == 422
-        assert (await several.post(question, json=graph)).json()["distance"] == 0
+        answer = await several.post(question, json=graph | {"mapping": "another"}, headers=MEMBER)
+        assert answer.status_code == 422, answer.text
+        assert (await several.post(question, json=graph, headers=MEMBER)).json()["distance"] == 0
         assert (await several.get("/api/v1/jobs/writer")).json()["failures"] == []
+
+
+@pytest.mark.slow
+async def test_internal_paths_are_closed_to_users(tmp_path: Path) -> None:
+    """A reader has no token of a member, and cannot borrow that of the member that forwards the request."""
+    alice = Listed(tmp_path).token("alice", "read", user="alice")
+    async with both(principals=str(tmp_path / "principals.toml"), visibility="own") as (_, several):
+        assert (await several.get("/api/v1/rank", headers=alice)).status_code == 200
+        for number in range(PARTITIONS):
+            for path in ("internal/jobs", "internal/rank", "x/../internal/jobs", "%69nternal/jobs", "/internal/jobs"):
+                for before in (f"/partitions/{number}/", "/", "/api/v1/jobs/x/../../../../"):
+                    for given in ({}, {"x-iotide-member": "wrong"}, {"x-iotide-member": ""}):
+                        request = several.build_request("GET", "/", headers=alice | given)
+                        request.url = request.url.copy_with(raw_path=(before + path).encode())
+                        answer = await several.send(request)
+                        assert answer.status_code in (403, 404), (before, path)
+            question = f"/partitions/{number}/internal/rank"
+            assert (await several.post(question, headers=alice, content=bytes(1 << 20))).status_code == 403

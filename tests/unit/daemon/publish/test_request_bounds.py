@@ -1,0 +1,118 @@
+"""Bodies of requests are bounded, one by one and together, and internal paths need the token of a member."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from iotide.daemon.publish.http.http_server import HttpServer
+from iotide.daemon.publish.http.http_settings import HttpSettings
+from iotide.daemon.publish.http.request_bounds import explain
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from support.system.waiting import DEADLINE_S
+
+MIB = 1 << 20
+REFUSED = "access_refused:internal"
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def size(request: Request) -> Response:
+    return PlainTextResponse(str(len(await request.body())))
+
+
+@asynccontextmanager
+async def serving(counters: Counter[str], token: str | None = None) -> AsyncIterator[int]:
+    app = Starlette(
+        routes=[Route("/{rest:path}", size, methods=["GET", "POST", "PUT"])],
+        exception_handlers={HTTPException: explain},
+    )
+    limits = HttpSettings(body_bytes=10 * MIB)
+    server = HttpServer(app, "127.0.0.1:0", allow_remote=False, limits=limits, counters=counters, member_token=token)
+    await server.start()
+    try:
+        yield int(server.url.rpartition(":")[2])
+    finally:
+        await server.stop()
+
+
+async def opened(port: int, method: str, path: str, *headers: str) -> Streams:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    lines = [f"{method} {path} HTTP/1.1", "host: x", *headers, "", ""]
+    writer.write("\r\n".join(lines).encode())
+    return reader, writer
+
+
+async def status(streams: Streams) -> int:
+    async with asyncio.timeout(DEADLINE_S):
+        line = await streams[0].readline()
+    return int(line.split()[1])
+
+
+async def put(port: int, count: int) -> int:
+    """Send a body of some bytes; return the status of the answer."""
+    streams = await opened(port, "PUT", "/", f"content-length: {count}")
+    streams[1].write(bytes(count))
+    try:
+        return await status(streams)
+    finally:
+        streams[1].close()
+
+
+async def test_bodies_are_bounded_one_by_one_and_together() -> None:
+    counters = Counter[str]()
+    async with serving(counters) as port:
+        assert await put(port, 8 * MIB) == 200
+        assert await put(port, 8 * MIB + 1) == 413
+        slow = await opened(port, "PUT", "/", "transfer-encoding: chunked")
+        slow[1].write(b"%x\r\n%s\r\n" % (7 * MIB, bytes(7 * MIB)))
+        async with asyncio.timeout(DEADLINE_S):
+            while await put(port, 4 * MIB) != 503:  # until the first body has been read
+                pass
+        assert await put(port, 2 * MIB) == 200
+        slow[1].write(b"0\r\n\r\n")
+        assert await status(slow) == 200
+        slow[1].close()
+        assert await put(port, 4 * MIB) == 200
+        cut = await opened(port, "PUT", "/", f"content-length: {8 * MIB}")
+        cut[1].write(bytes(7 * MIB))
+        cut[1].close()
+        async with asyncio.timeout(DEADLINE_S):
+            while await put(port, 4 * MIB) != 200:  # until the end of the connection is noticed
+                pass
+    assert counters["http_bodies_refused"] >= 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/internal/rank", "/partitions/3/internal/rank", "/partitions/0/%69nternal/x", "//internal"]
+)
+async def test_internal_paths_need_the_token_of_a_member(path: str) -> None:
+    counters = Counter[str]()
+    async with serving(counters, "secret") as port:
+        for headers in ((), ("x-iotide-member: other",), ("x-iotide-member: secret",) * 2):
+            refused = await opened(port, "POST", path, "transfer-encoding: chunked", *headers)
+            assert await status(refused) == 403  # before its body
+            refused[1].close()
+        assert counters[REFUSED] == 3
+        asked = await opened(port, "POST", path, f"content-length: {9 * MIB}", "x-iotide-member: secret")
+        asked[1].write(bytes(9 * MIB))
+        assert await status(asked) == 200
+        asked[1].close()
+
+
+async def test_empty_token_opens_no_internal_path() -> None:
+    counters = Counter[str]()
+    async with serving(counters, "") as port:
+        asked = await opened(port, "GET", "/internal/jobs", "x-iotide-member: ")
+        assert await status(asked) == 403
+        asked[1].close()
+    async with serving(counters) as port:  # not in a cluster
+        asked = await opened(port, "GET", "/internal/jobs")
+        assert await status(asked) == 200
+        asked[1].close()
