@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from ...results.prediction import ModeName, Prediction
 from ...results.traces.analysis import Analysis
+from ..common.ordered import Ordering, ordered
 from ..settings import DetectSettings
 from . import autocorrelation
 from .members import Apart, Beside, groups_wanted, with_groups
@@ -60,6 +61,7 @@ def analyse(
     wanted: AnalysisOptions,
     apart: Callable[[], Apart] | None = None,
     stamp_s: float = 0.0,
+    ordering: Ordering = ordered,
 ) -> Analysed:
     """Find the period of a finished trace and its validity over time. It also runs the optional analyses.
 
@@ -71,8 +73,14 @@ def analyse(
         apart: function that returns the same events with their members; if given, groups with separate periods are
             searched.
         stamp_s: resolution of the timestamps if it is coarse, s; 0 otherwise.
+        ordering: function that sorts the requests for ``sampling="point"``; in memory by default.
     """
-    prediction, view = examine(batches, settings, job)
+
+    def of_mode(mode: ModeName) -> Prediction:
+        chosen = settings.model_copy(update={"mode": mode})
+        return examine_mode(batches, chosen, job, ordering)[0].with_stamp_resolution(stamp_s)
+
+    prediction, view = examine(batches, settings, job, ordering)
     own: Batches | None = None
     beside: tuple[Beside, ...] = ()
     if apart is not None and groups_wanted(settings):
@@ -90,14 +98,7 @@ def analyse(
             answer = answer.model_copy(update={"merged": True})
     modes = None
     if wanted.all_modes:
-        modes = [
-            prediction
-            if mode == prediction.mode
-            else examine_mode(batches, settings.model_copy(update={"mode": mode}), job)[0].with_stamp_resolution(
-                stamp_s
-            )
-            for mode in _MODES
-        ]
+        modes = [prediction if mode == prediction.mode else of_mode(mode) for mode in _MODES]
     period = None if prediction.period_s is None else prediction.period_s.value
     told = Analysis(
         validity=None if period is None else validity_of(window, bin_s, start_s, period),

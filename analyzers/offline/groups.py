@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...events import EventBatch, Kind, make_batch
 from ...results.traces.analysis import Group, Grouping, GroupKind
 from ..common.again import Again
+from ..common.ordered import Ordering, ordered
 from ..settings import DetectSettings
 from ..signal.selection import counted
 from .requests import Batches
@@ -30,6 +31,7 @@ def analyse_groups(
     by: GroupKind,
     top: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    ordering: Ordering = ordered,
 ) -> Grouping:
     """Find the period of each of the largest groups. Each is searched over the time of the whole trace.
 
@@ -41,6 +43,7 @@ def analyse_groups(
         by: kind of the groups.
         top: maximum number of analyzed groups, largest by bytes.
         progress: callback with the number of finished groups and the total.
+        ordering: function that sorts the requests for ``sampling="point"``; in memory by default.
     """
     requests, moved = np.zeros(len(names), np.int64), np.zeros(len(names))
     read, written = np.zeros(len(names)), np.zeros(len(names))
@@ -66,7 +69,7 @@ def analyse_groups(
         if requests[number] < MIN_REQUESTS:
             note = f"too small: {requests[number]} of at least {MIN_REQUESTS} requests"
         else:
-            prediction = detect(Again(partial(own, number)), settings, names[number])
+            prediction = detect(Again(partial(own, number)), settings, names[number], ordering)
         groups.append(
             Group(
                 name=names[number],

@@ -39,7 +39,7 @@ class Requests:
         self._held: list[Columns] | None = []
         self.firsts: list[int] = []
         self.lasts: list[int] = []
-        count, spells = 0, _Spells()
+        count, spells = 0, Spells(_LONGEST_PAUSE_NS)
         for batch, left_out in batches:
             if not len(batch):
                 continue
@@ -78,10 +78,6 @@ class Requests:
                     pieces, waiting = [], 0
         yield _joined(pieces)
 
-    def together(self) -> Columns:
-        """Return all requests, in memory."""
-        return _joined(list(self))
-
     @property
     def whole(self) -> bool:
         """Whether the requests are one piece."""
@@ -101,34 +97,39 @@ class Requests:
         return (start, end, volume) if kept.all() else (start[kept], end[kept], volume[kept])
 
 
-class _Spells:
-    """Time ranges without a pause of more than four days, exact and in bounded memory.
+class Spells:
+    """Ranges of numbers without a gap beyond a limit, exact and in bounded memory.
 
-    Times within one box of four days have no such pause between them, so three numbers per box suffice.
+    Numbers within one box of the limit's length have no such gap between them, so three numbers per box suffice.
+
+    Args:
+        longest_gap: the limit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest_gap: int) -> None:
+        self._longest_gap = longest_gap
         self._boxes: dict[int, tuple[int, int]] = {}
         self._counts: Counter[int] = Counter()
 
-    def add(self, times: Times) -> None:
-        if not len(times):
+    def add(self, values: Times) -> None:
+        """Add numbers in any order."""
+        if not len(values):
             return
-        low, high = int(times.min()), int(times.max())
-        if low // _LONGEST_PAUSE_NS == high // _LONGEST_PAUSE_NS:
-            self._put(low // _LONGEST_PAUSE_NS, low, high, len(times))
+        low, high = int(values.min()), int(values.max())
+        if low // self._longest_gap == high // self._longest_gap:
+            self._put(low // self._longest_gap, low, high, len(values))
             return
-        boxes, number = np.unique(times // _LONGEST_PAUSE_NS, return_inverse=True)
+        boxes, number = np.unique(values // self._longest_gap, return_inverse=True)
         for at, box in enumerate(boxes.tolist()):
-            mine = times[number == at]
+            mine = values[number == at]
             self._put(box, int(mine.min()), int(mine.max()), len(mine))
 
     def longest(self) -> tuple[int, int] | None:
-        """Return the first and last time of the range with the most times. Returns None if there is only one range."""
+        """Return the ends of the range with the most numbers. Returns None if there is only one range."""
         spells: list[list[int]] = []
         for box in sorted(self._boxes):
             low, high = self._boxes[box]
-            if spells and low - spells[-1][1] <= _LONGEST_PAUSE_NS:
+            if spells and low - spells[-1][1] <= self._longest_gap:
                 spells[-1][1] = high
                 spells[-1][2] += self._counts[box]
             else:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from ...events.errors import ConfigError
 from ...results.prediction import PERIODIC_FROM, ModeName, Prediction
+from ..common.ordered import Ordering, ordered
 from ..periodicity.aliasing import is_alias
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators import ftio_reference
@@ -20,9 +22,9 @@ from ..periodicity.phases.outburst import without_bursts
 from ..periodicity.tuning import TUNING
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
 from ..signal.bandwidth import FACTOR, BandwidthSignal
+from ..signal.binning import bin_range
 from ..signal.ring import Ring
-from ..signal.selection import Times
-from .requests import Batches, Requests
+from .requests import Batches, Requests, Spells
 
 _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 _OVERVIEW: Final = 2048  # bins of the first look at a trace
@@ -32,24 +34,28 @@ _MIN_BINS: Final = 1024  # minimum bins of a short trace, unless they would be b
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 
 
-def detect(batches: Batches, settings: DetectSettings, job: str) -> Prediction:
+def detect(batches: Batches, settings: DetectSettings, job: str, ordering: Ordering = ordered) -> Prediction:
     """Find the period of a finished trace like ``examine``, and return the prediction only."""
-    return examine(batches, settings, job)[0]
+    return examine(batches, settings, job, ordering)[0]
 
 
-def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
+def examine(
+    batches: Batches, settings: DetectSettings, job: str, ordering: Ordering = ordered
+) -> tuple[Prediction, SignalWindow]:
     """Find the period of a finished trace. Without a certain one, that of reads or writes alone.
 
     The mode of the prediction names the direction. Everything else is as in ``examine_mode``.
     """
-    found = examine_mode(batches, settings, job)
+    found = examine_mode(batches, settings, job, ordering)
     if settings.mode != "both" or settings.method != "tide" or found[0].periodic or settings.sampling != "volume":
         return found
-    ways = (examine_mode(batches, settings.model_copy(update={"mode": mode}), job) for mode in _WAYS)
+    ways = (examine_mode(batches, settings.model_copy(update={"mode": mode}), job, ordering) for mode in _WAYS)
     return max((way for way in ways if way[0].periodic), key=lambda way: way[0].confidence, default=found)
 
 
-def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
+def examine_mode(
+    batches: Batches, settings: DetectSettings, job: str, ordering: Ordering = ordered
+) -> tuple[Prediction, SignalWindow]:
     """Find the period of a finished trace. The window is the trace, and the prediction is made at its end.
 
     The window reaches from the first event of any kind to the end of the last one. For the reference, and with
@@ -59,6 +65,7 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
         batches: events of all streams, each batch with the mask of its stream's files.
         settings: method and limits.
         job: job name in the result.
+        ordering: function that sorts the requests for ``sampling="point"``; in memory by default.
 
     Returns:
         The prediction, without a period for an empty trace; and the signal that it was made from.
@@ -70,15 +77,15 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
     error = 0.0
     finest: SignalWindow | None = None
     if settings.sampling == "point":
-        view, error = _point_view(*requests.together(), settings, first_ns)
+        view, error = _point_view(requests, settings, first_ns, ordering)
         periodicity = ESTIMATORS[settings.method](view, settings)
     elif settings.fixed_hz is not None:
-        view = _trace_view(_signal(requests, settings.bin_ns, settings), requests, settings)
+        view = _trace_view(signal_of_requests(requests, settings.bin_ns, settings), requests, settings)
         view, periodicity = _estimated(view, settings, requests)
     else:
         span_ns = last_ns - first_ns if requests.first_ns is None else requests.last_ns - requests.first_ns
         bin_ns = _finest(span_ns, settings)
-        finest = _trace_view(_signal(requests, bin_ns, settings), requests, settings)
+        finest = _trace_view(signal_of_requests(requests, bin_ns, settings), requests, settings)
         view, periodicity = _best(finest, partial(_estimated, settings=settings, requests=requests))
     if settings.method == "tide":
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
@@ -112,15 +119,33 @@ def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Request
     return periodicity
 
 
-def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
-    """Bins requests.
+def signal_of_requests(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
+    """Bins requests. If the bins do not cover their time, these are the newest bins of the largest group of requests.
 
-    If the bins do not cover their time, all are binned at once, since the selection depends on all.
+    Groups are separated by pauses that are longer than the bins.
     """
     signal = BandwidthSignal(bin_ns, settings.trace_bins)
     span_ns = 0 if requests.first_ns is None else requests.last_ns - requests.first_ns
-    for piece in requests if span_ns // bin_ns < settings.trace_bins - 1 else [requests.together()]:
-        signal.add(*piece)
+    if requests.whole or span_ns // bin_ns < settings.trace_bins - 1:
+        for piece in requests:
+            signal.add(*piece)
+        return signal
+    groups, newest = Spells(settings.trace_bins), 0
+    for start, end, _ in requests:
+        groups.add(last := bin_range(start, end, bin_ns)[1])
+        newest = max(newest, int(last.max(initial=0)))
+    if (largest := groups.longest()) is not None:
+        newest = largest[1]
+    oldest = max(newest - settings.trace_bins + 1, 0)
+    is_cut = False
+    for start, end, volume in requests:
+        first, last = bin_range(start, end, bin_ns)
+        is_cut = is_cut or bool((first[last <= newest] < oldest).any())
+        rows = (last >= oldest) & (last <= newest)
+        signal.add(start[rows], end[rows], volume[rows])
+    if is_cut:  # the signal begins with its oldest bin, whether or not a request touches it
+        edge = np.array([oldest * bin_ns])
+        signal.add(edge, edge, np.zeros(1))
     return signal
 
 
@@ -222,19 +247,19 @@ def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSet
 
 
 def _point_view(
-    start: Times, end: Times, volume: Times, settings: DetectSettings, first_ns: int
+    requests: Requests, settings: DetectSettings, first_ns: int, ordering: Ordering
 ) -> tuple[SignalWindow, float]:
     """Return the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
-    duration_s = (int(end.max()) - int(start.min())) / 1e9 if len(start) else 0.0
+    start_ns = first_ns if requests.first_ns is None else requests.first_ns
+    duration_s = 0.0 if requests.first_ns is None else (requests.last_ns - requests.first_ns) / 1e9
     frequency_hz = settings.fixed_hz or USUAL_HZ
     if duration_s * frequency_hz > settings.trace_bins:
         raise ConfigError(
             f"{duration_s:.6g} s at {frequency_hz:g} Hz are more than {settings.trace_bins} samples; "
             "lower the sampling frequency, or sample by volume"
         )
-    samples = ftio_reference.point_samples(start, end, volume, frequency_hz)
-    bin_s = 1 / frequency_hz
-    total = float(volume.sum())
+    samples = ftio_reference.point_samples(requests, frequency_hz, ordering)
+    bin_s, start_s = 1 / frequency_hz, start_ns / 1e9
+    total = float(sum(int(volume.sum()) for _, _, volume in requests))
     error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0
-    start_s = (int(start.min()) if len(start) else first_ns) / 1e9
     return SignalWindow(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s, ended=True), error

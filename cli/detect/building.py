@@ -13,6 +13,7 @@ from ...analyzers.settings import DetectSettings
 from ...events.files import readable
 from ...results.traces.analysis import DetectionReport
 from ..common.console.input_problems import problem_list, unsupported_list
+from ..traces.ordered_columns import OrderedColumns
 from ..traces.trace_reading import Trace, name_of
 
 
@@ -44,7 +45,7 @@ def report_of(
         span_ns: start and end of the whole trace, if ``trace`` is a window.
     """
     prediction, analysis, own, beside = analyse(
-        trace.batches(), settings, name_of(paths), wanted, trace.with_members, trace.stamp_s
+        trace.batches(), settings, name_of(paths), wanted, trace.with_members, trace.stamp_s, OrderedColumns
     )
     first_ns, last_ns = span_ns or trace.span_ns
     moved = trace.moved()

@@ -205,10 +205,11 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
 def _grouped(trace: Trace, settings: DetectSettings, by: GroupKind, top: int) -> Grouping:
     from ...analyzers.offline.groups import analyse_groups
     from ..common.console.progress import step_progress
+    from ..traces.ordered_columns import OrderedColumns
 
     keys, names = trace.keys(by)
     if not any(names):
         raise click.UsageError(f"--by {by}: {_UNKNOWN[by]}")
     shown = [name or f"({by} not known)" for name in names]
     with step_progress(f"analysing by {by}") as progress:
-        return analyse_groups(trace.batches(), keys, shown, settings, by, top, progress)
+        return analyse_groups(trace.batches(), keys, shown, settings, by, top, progress, OrderedColumns)

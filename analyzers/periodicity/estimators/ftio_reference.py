@@ -2,62 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ....results.base import Estimate
+from ...common.ordered import Columns, Ordering, ordered
 from ...settings import DetectSettings
 from ...signal.binning import Numbers
+from ...signal.selection import Times
 from ..estimator import PeriodEstimate, SignalWindow
 from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
 
+Requests: TypeAlias = Iterable[tuple[Times, Times, Numbers]]
+"""Start, end and bytes of requests, in pieces that can be iterated several times."""
+
+_NO_SPAN = (2**63 - 1, -(2**63))  # start and end of no request, ns
 _MAX_DOMINANT = 2  # maximum number of candidates for a result
 
 
-def overlap(
-    start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers
-) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Sum the bandwidths of all requests in progress at a time.
-
-    Requests of zero duration have no bandwidth and are dropped.
-
-    Returns:
-        Times in ns at which the sum changes, ascending, and the sum in bytes/s from each on; starts come before ends at
-        equal times.
-    """
-    lasting = end > start
-    start, end, volume = start[lasting], end[lasting], volume[lasting]
-    bandwidth = volume / ((end - start) / 1e9)
-    at = np.concatenate([start, end])
-    change = np.concatenate([bandwidth, -bandwidth])
-    order = np.argsort(at, kind="stable")
-    return at[order], np.cumsum(change[order])
-
-
 def point_samples(
-    start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers, sampling_frequency_hz: float
+    requests: Requests,
+    sampling_frequency_hz: float,
+    ordering: Ordering = ordered,
 ) -> Floats:
     """Sample the bandwidth at t0, t0 + 1/f_s, and so on.
 
-    Samples range from the first request's start until before the last one's end.
+    The bandwidth is the sum over all requests in progress. Requests of zero duration have none and are dropped. Samples
+    range from the first request's start until before the last one's end.
 
     The times are accumulated step by step like in the reference, including its rounding errors.
+
+    Args:
+        requests: the requests.
+        sampling_frequency_hz: f_s.
+        ordering: function that sorts the changes of the bandwidth by time; in memory by default.
 
     Returns:
         bytes/s, float64[floor((last end - first start) f_s)]
     """
-    at, level = overlap(start, end, volume)
-    if not len(at):
+    spans = [
+        (int(start[rows].min()), int(end[rows].max())) for start, end, _ in requests if (rows := end > start).any()
+    ]
+    if not spans:
         return np.zeros(0)
-    at_s = at / 1e9
-    count = int((at_s[-1] - at_s[0]) * sampling_frequency_hz)
-    steps = np.full(count, 1 / sampling_frequency_hz)
-    steps[:1] = at_s[0]
+    first_s, last_s = min(low for low, _ in spans) / 1e9, max(high for _, high in spans) / 1e9
+    steps = np.full(int((last_s - first_s) * sampling_frequency_hz), 1 / sampling_frequency_hz)
+    steps[:1] = first_s
     times = np.cumsum(steps)
-    samples: Floats = level[np.searchsorted(at_s, times, side="right") - 1]
+    samples = np.zeros(len(times))
+    done, level = 0, 0.0
+    for at, levels in bandwidth_changes(requests, ordering):
+        at_s = at / 1e9
+        begin = int(np.searchsorted(times, at_s[0], side="left"))
+        stop = int(np.searchsorted(times, at_s[-1], side="right"))
+        samples[done:begin] = level
+        samples[begin:stop] = levels[np.searchsorted(at_s, times[begin:stop], side="right") - 1]
+        done, level = stop, float(levels[-1])
+    samples[done:] = level
     return samples
+
+
+def bandwidth_changes(
+    requests: Requests, ordering: Ordering = ordered
+) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
+    """Yield the times in ns at which the sum of bandwidths changes, ascending, and the sum in bytes/s from each on.
+
+    At equal times, starts come before ends.
+    """
+    level = 0.0
+    for piece in ordering(_starts_and_ends(requests), "at"):
+        change = piece["bytes"] / (piece["lasts"] / 1e9)
+        levels = np.cumsum(np.concatenate([[level], change]))[1:]
+        level = float(levels[-1])
+        yield piece["at"], levels
+
+
+def _starts_and_ends(
+    requests: Requests,
+) -> Iterator[Columns]:
+    """Yield all starts, then all ends. Ends have a negative duration, so that they lower the bandwidth."""
+    for is_end in (False, True):
+        for start, end, volume in requests:
+            rows = end > start
+            if rows.any():
+                lasts = (end - start)[rows]
+                yield {
+                    "at": (end if is_end else start)[rows],
+                    "lasts": -lasts if is_end else lasts,
+                    "bytes": volume[rows],
+                }
 
 
 def samples_within(bins: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
+from iotide.analyzers.offline.requests import Requests
+from iotide.analyzers.offline.trace import signal_of_requests
 from iotide.analyzers.periodicity.estimators.ftio_reference import automatic_frequency, samples_within
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
@@ -123,3 +125,27 @@ def test_period_that_shrinks_is_told_as_it_is_where_the_first_bins_join_the_last
     prediction, *_ = analyse([(make_batch(len(begin), columns), TYPES)], DetectSettings(), "job", AnalysisOptions())
     assert prediction.drift is not None
     assert prediction.drift.period_s.value == pytest.approx(distance[-1], rel=0.05)
+
+
+@pytest.mark.parametrize("trace_bins", [16, 40, 200, 5000])
+def test_newest_bins_of_many_requests_are_those_of_few(trace_bins: int) -> None:
+    """Pauses of 30 s and of days separate groups of requests; the largest group is not the last one."""
+    rng = np.random.default_rng(7)
+    begin = np.repeat([0, 60, 90, 10**6, 10**6 + 45, 2 * 10**6], [300, 200, 900, 700, 100, 250]) * 10**9
+    start = begin + rng.integers(0, 4 * 10**9, len(begin))
+    lasts = np.where(rng.random(len(begin)) < 0.1, 10**9, 1)
+    size = 1 << 20
+    batches = [
+        (make_batch(len(at), {"start": start[at], "duration": lasts[at], "bytes": size, "kind": Kind.WRITE}), TYPES)
+        for at in np.array_split(rng.permutation(len(begin)), 9)
+    ]
+    settings = DetectSettings(trace_bins=trace_bins, sampling_frequency_hz=10.0)
+    few, many = (
+        signal_of_requests(Requests(batches, "write", on_clock=False, most_held=most), round(1e8), settings)
+        for most in (10**6, 0)
+    )
+    assert (few.first_ns, few.last_ns) == (many.first_ns, many.last_ns)
+    one, other = (signal.read(0, signal.last_ns or 0) for signal in (few, many))
+    assert one.first_ns == other.first_ns
+    assert one.volume.sum() > 0
+    np.testing.assert_allclose(other.volume, one.volume, rtol=1e-12, atol=1e-3)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.offline.trace import detect
-from iotide.analyzers.periodicity.estimators.ftio_reference import overlap, point_samples
+from iotide.analyzers.periodicity.estimators.ftio_reference import bandwidth_changes, point_samples
 from iotide.analyzers.settings import DetectSettings
+from iotide.cli.traces.ordered_columns import OrderedColumns
 from iotide.collectors.source import Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file
 from iotide.events import DefinitionTable, EventBatch
@@ -90,21 +91,25 @@ def test_default_method_agrees_with_the_reference_on_its_samples() -> None:
 @settings(deadline=None)
 def test_points_have_the_bandwidth_of_the_requests_that_run_there(requests: list[Interval]) -> None:
     start, end, volume = (np.array(column) for column in zip(*requests, strict=True))
-    fast = point_samples(start, end, volume, 10.0)
+    pieces = [(start[at : at + 3], end[at : at + 3], volume[at : at + 3]) for at in range(0, len(start), 3)]
+    fast = point_samples([(start, end, volume)], 10.0)
     slow = slow_point_samples(requests, 10.0)
     assert len(fast) == len(slow)
     np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-6 * max(v / (e - s) * 1e9 for s, e, v in requests))
+    in_pieces = point_samples(pieces, 10.0, lambda changes, key: OrderedColumns(changes, key, most_held=2))
+    assert in_pieces.tobytes() == fast.tobytes()
 
 
 def test_overlapping_requests_add_up_and_empty_ones_do_not_count() -> None:
-    at, level = overlap(np.array([0, 10**9, 5]), np.array([2 * 10**9, 3 * 10**9, 5]), np.array([20, 40, 99]))
+    requests = np.array([0, 10**9, 5]), np.array([2 * 10**9, 3 * 10**9, 5]), np.array([20, 40, 99])
+    ((at, level),) = bandwidth_changes([requests])
     assert at.tolist() == [0, 10**9, 2 * 10**9, 3 * 10**9]
     assert level.tolist() == pytest.approx([10, 30, 20, 0])
 
 
 def test_empty_trace_has_no_samples() -> None:
     nothing = np.zeros(0, np.int64)
-    assert len(point_samples(nothing, nothing, nothing, 10.0)) == 0
+    assert len(point_samples([(nothing, nothing, nothing)], 10.0)) == 0
     found = detect([], DetectSettings(method="reference", sampling="point"), "empty")
     assert found.period_s is None
     assert found.window.samples == 0
