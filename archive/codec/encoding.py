@@ -44,6 +44,8 @@ class PartKind(IntEnum):
     """A range of the stream's calls, without times."""
     CLOSED = 4
     """The stream has ended: its known losses, JSON."""
+    LOSSES = 5
+    """Losses of a stream that has not ended, cumulative: JSON."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

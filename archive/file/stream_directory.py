@@ -34,6 +34,7 @@ class ArchivedStream:
     files: dict[int, FileInfo] = field(default_factory=dict)
     handles: dict[int, HandleInfo] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
+    """Losses by reason: all of a closed stream, otherwise those up to the last checkpoint."""
     closed: bool = False
     """False: the archive ends before the stream does."""
 
@@ -64,7 +65,7 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
     def _made(self, number: int) -> ArchivedStream:
         member = int(self._lanes[number - 1]), int(self._ranks[number - 1])
         stream = ArchivedStream(f"stream {number}", StreamInfo(job="", source="archive"), member)
-        for kind in (PartKind.STREAM, PartKind.NAMES, PartKind.CLOSED):
+        for kind in (PartKind.STREAM, PartKind.NAMES, PartKind.LOSSES, PartKind.CLOSED):
             for block in self._parts.of(kind, *member):
                 try:
                     self._take(stream, kind, text_of(self._parts.part(block, member[1])))
@@ -81,6 +82,8 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
                 raise ValueError("the number of a file is out of range")
             stream.files.update(names.files)
             stream.handles.update(names.handles)
+        elif kind is PartKind.LOSSES:
+            stream.losses = _losses_decoder.decode(text)
         else:
             stream.losses, stream.closed = _losses_decoder.decode(text), True
 

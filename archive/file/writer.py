@@ -49,6 +49,8 @@ class _Open:
     """Number of events received."""
     closed: int = 0
     """Number of these events in closed sections."""
+    losses: dict[str, int] = field(default_factory=dict)
+    """Losses written last."""
 
 
 class ArchiveWriter:
@@ -129,14 +131,21 @@ class ArchiveWriter:
         known = self._streams.get(stream)
         return known.few.nbytes + known.compressor.nbytes if known is not None else 0
 
-    def checkpoint_of(self, stream: str) -> bytes:
+    def checkpoint_of(self, stream: str, losses: Mapping[str, int] | None = None) -> bytes:
         """Close the open section of a stream. Does nothing for one that has ended or is unknown.
 
         Its content is in the bytes of the next ``flush``.
+
+        Args:
+            stream: the stream.
+            losses: its losses so far, by reason. A file without the stream's end then has them, too.
         """
         known = self._streams.get(stream)
         if known is not None:
             self._close_section(known)
+            if losses and losses != known.losses:
+                known.losses = dict(losses)
+                self._part(known, PartKind.LOSSES, repeated_text_part(known.losses))
         return self._take_ready()
 
     def flush(self) -> bytes:
@@ -145,10 +154,10 @@ class ArchiveWriter:
         return self._take_ready()
 
     def closed(self, stream: str, losses: dict[str, int] | None = None) -> bytes:
-        """End a stream."""
+        """End a stream; ``losses``: by reason, None for those of its last checkpoint."""
         known = self._streams[stream]
         self._close_section(known)
-        self._part(known, PartKind.CLOSED, repeated_text_part(losses or {}))
+        self._part(known, PartKind.CLOSED, repeated_text_part(known.losses if losses is None else losses))
         del self._streams[stream]
         return self._take_ready()
 
@@ -171,7 +180,7 @@ class ArchiveWriter:
         """
 
         def parts(each: _Open) -> dict[int, int]:
-            return {int(kind): count for kind, count in each.parts.items()}
+            return {int(kind): count for kind, count in each.parts.items() if kind is not PartKind.LOSSES}
 
         return {
             "streams": [
@@ -187,6 +196,10 @@ class ArchiveWriter:
             "counted": self._counted,
             "blocks": self._blocks,
             "pieces": self._merger.pieces,
+            # Separate from the other parts, because earlier versions would not accept their kind.
+            "losses": {
+                each.name: (each.parts[PartKind.LOSSES], each.losses) for each in self._streams.values() if each.losses
+            },
         }
 
     @classmethod
@@ -200,6 +213,7 @@ class ArchiveWriter:
         for name, info, is_told, member, table, parts, taken in state["streams"]:
             known = _Open(name, info, StreamCompressor(tick_ns=writer._tick_ns), is_told, member, table=table)
             known.parts.update({PartKind(kind): count for kind, count in parts.items()})
+            known.parts[PartKind.LOSSES], known.losses = state.get("losses", {}).get(name, (0, {}))
             known.taken = known.closed = taken
             writer._streams[name] = known
         return writer

@@ -20,7 +20,7 @@ def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[byte
             calls += len(item.batch)
             out.write(writer.batch(item.stream, item.batch, item.definitions))
         elif isinstance(item, Closed):
-            out.write(writer.closed(item.stream))
+            out.write(writer.closed(item.stream, item.losses))
     return calls
 
 

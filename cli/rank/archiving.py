@@ -72,7 +72,7 @@ class _LeaderEvents:
                 elif isinstance(item, Closed):
                     waiting.pop(item.stream, None)
                     if item.stream in begun:
-                        yield writer.closed(item.stream)
+                        yield writer.closed(item.stream, item.losses)
                 progress(path, source.counters["bytes_read"])
         yield writer.end()
 

@@ -168,8 +168,9 @@ class ArchivedJob:
         self.streams.discard(stream)
 
     def save_stream(self, stream: str) -> None:
-        """Close a stream's open section."""
-        self._queue_output(lambda: self._writer.checkpoint_of(stream), stream)
+        """Close a stream's open section, and write its losses so far."""
+        losses = Counter(self.lost.get(stream, {})) + self.missing.get(stream, Counter())
+        self._queue_output(lambda: self._writer.checkpoint_of(stream, losses), stream)
 
     def flush(self, *, save: bool) -> None:
         """Queue the closed sections for the file; ``save``: fsync it."""

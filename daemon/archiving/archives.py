@@ -197,10 +197,11 @@ class Archives:
         self._hold(stream, 0)
 
     def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Forward losses; an archive that is completed before the stream ends records them, too."""
+        """Forward losses; the next checkpoint records them."""
         self._next.stream_losses(stream, losses)
         if (found := self._find(stream)) is not None:
             found.lost[stream] = losses
+            self._has_news(found)
 
     def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
         """Forward."""

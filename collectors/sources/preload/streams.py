@@ -270,6 +270,7 @@ class Streams:
             self._fail(token, process, error)
 
     def _hand_out(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
+        self._report_losses(process)  # before the events that follow a gap, also in what an archive saves in between
         more = True
         while more:
             try:

@@ -104,6 +104,27 @@ def test_checkpoint_hands_out_what_came_in() -> None:
     assert not reader.complete
 
 
+def test_checkpoint_writes_the_losses_of_streams_that_have_not_ended() -> None:
+    writer = ArchiveWriter()
+    data = writer.begin({}) + b"".join(writer.opened(name, info(0)) for name in "ab")
+    losses = [(0, 0), (3, 0), (3, 2), (3, 2), (4, 2)]
+    for made in losses:
+        for name, lost in zip("ab", made, strict=True):
+            data += writer.batch(name, *strided(0, 1, 50))
+            data += writer.checkpoint_of(name, {"events_dropped:ring_full": lost} if lost else {})
+        data += writer.flush()
+        streams = opened(data).streams.values()
+        assert [stream.losses.get("events_dropped:ring_full", 0) for stream in streams] == [*made]
+        assert not any(stream.closed for stream in streams)
+        writer = ArchiveWriter.resumed(writer.state())
+    assert not opened(data).problems
+    data += writer.closed("a", {"events_dropped:ring_full": 7}) + writer.end()
+    assert [stream.losses for stream in opened(data).streams.values()] == [
+        {"events_dropped:ring_full": 7},
+        {"events_dropped:ring_full": 2},
+    ]
+
+
 def test_signatures_keep_their_numbers_from_section_to_section() -> None:
     writer = ArchiveWriter()
     data = writer.begin({}) + writer.opened("s", info(0))

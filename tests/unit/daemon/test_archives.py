@@ -105,6 +105,21 @@ def test_checkpoint_saves_what_came_in(tmp_path: Path) -> None:
     archives.close()
 
 
+def test_checkpoint_saves_the_losses_so_far(tmp_path: Path) -> None:
+    clock = Clock()
+    archives = made(tmp_path, clock, checkpoint_s=60)
+    archives.opened("s", info())
+    archives.batch("s", *writes(100))
+    for lost in (7, 9):  # the second time without further calls
+        archives.stream_losses("s", {"events_dropped:ring_full": lost})
+        clock.now += 61
+        saved(archives)
+        with files(tmp_path)[0].open("rb") as file:  # as after a crash: it was not closed
+            (stream,) = ArchiveReader(file, "test").streams.values()
+        assert (stream.losses, stream.closed) == ({"events_dropped:ring_full": lost}, False)
+    archives.close()
+
+
 def test_checkpoint_of_many_streams_is_spread_over_ticks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide.daemon.archiving.archives._SLICE_S", 0.0)  # one stream uses the whole time slice
     clock = Clock()

@@ -228,7 +228,8 @@ class ProcessImage:
         """Pass on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
         room = most
         for region in self.regions:
-            for tid, lines in region.drain(room):
+            # A file that ends with these lines, because both processes are killed, then has their losses, too.
+            for tid, lines in region.drain(room, lambda: self.report_counters(token, taker, now_s)):
                 taker.lines(token, tid, lines)
                 room -= len(lines)
             if room <= 0:

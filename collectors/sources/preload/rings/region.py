@@ -11,10 +11,11 @@ import os
 import struct
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from .....events import ProtocolError
 from .....events.losses import DETAILS
@@ -42,10 +43,13 @@ from .pace_words import PaceWords
 
 _RELEASE_AT: Final = 4
 """Fraction of a ring, 1 / 4, after which space is released as soon as possible."""
+_NEARLY_FULL: Final = 4
+"""Fraction of a ring, 1 / 4. A ring that was full since the last poll contains more now, or did so then."""
 _ENOUGH: Final = 16
 """Fraction of a ring, 1 / 16, after which data is read immediately."""
 _VIEWS: Final = (
-    "_header", "_slots", "_tallies", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
+    "_header", "_slots", "_tallies", "_rings", "_heads", "_shown_tails", "_taken", "_dropped", "_rank", "_ranks",
+    "_seen", "_wakes",
 )  # fmt: skip
 _WORD: Final = 2**64 - 1
 _EVENTS: Final = struct.Struct("<5Q")
@@ -97,8 +101,11 @@ class Region:
         self._tallies = self._slots.view("<u8").reshape(slots, -1)[:, _TALLIES]
         self._heads, self._shown_tails = self._slots["head"], self._slots["tail"]
         self._taken = self._slots["taken"]
+        self._dropped = self._slots["dropped_full"]
         self._tails, self._taken_here = self._shown_tails.copy(), self._taken.copy()
         self.holds = False
+        self._was_nearly_full = False
+        self._dropped_before = 0
         self._next = 0
         self._rank, self._ranks = self._header["rank"], self._header["ranks"]
         self._seen = self._header["collector_seen_ns"]
@@ -172,14 +179,21 @@ class Region:
         """True when it should be read soon, so that it does not overflow."""
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
 
-    def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
+    def drain(self, most: int, on_drops: Callable[[], None] = lambda: None) -> Iterator[tuple[int, Lines]]:
         """Yield (tid, lines of one ring), about ``most`` lines in all. It frees them when the next are requested.
 
         The caller must copy the lines. They begin with a record, and never end between a record and its words. Only
         rings with new lines are touched, starting after the last ring of the previous call, so that none is starved.
+
+        Args:
+            most: approximate maximum number of lines.
+            on_drops: function called before the first lines if full rings have dropped calls since the last time.
+                ``counts`` then includes all that were dropped between these lines.
         """
         heads = self._heads.copy()
-        fence()  # read lines after the head that announces them
+        fence()  # read lines and counters after the head that announces them
+        if self._have_dropped(heads):
+            on_drops()
         news = (heads != self._tails).nonzero()[0].tolist()
         first = bisect_left(news, self._next)
         for slot in news[first:] + news[:first]:
@@ -204,6 +218,15 @@ class Region:
                     self._taken[slot], self._shown_tails[slot] = taken_now, end
             if most <= 0:
                 return
+
+    def _have_dropped(self, heads: npt.NDArray[np.uint64]) -> bool:
+        """Return whether full rings have dropped calls since the last time. Costs little unless a ring fills up."""
+        was, tails = self._was_nearly_full, self._shown_tails if self.holds else self._tails
+        self._was_nearly_full = int((heads - tails).max()) >= self._lines // _NEARLY_FULL
+        if not (was or self._was_nearly_full):
+            return False
+        before, self._dropped_before = self._dropped_before, int(self._dropped.sum())
+        return self._dropped_before != before
 
     def _piece(self, slot: int, head: int, most: int) -> tuple[Lines, int, int]:
         """Return lines from the tail on, and their end in the ring.

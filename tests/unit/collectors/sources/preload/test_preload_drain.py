@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,17 +18,24 @@ class Told:
     def __init__(self) -> None:
         self.room = 1 << 40
         self.counts: list[dict[str, int]] = []
+        self.order: list[dict[str, int] | int] = []
+        """Counters, and numbers of lines, in the order of arrival."""
         self.taken = 0
         self.has_begun = False
+        self.at_next_lines: Callable[[], None] = lambda: None
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.has_begun = True
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         self.counts.append({name: count for name, count in counts.items() if count})
+        self.order.append(self.counts[-1])
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         self.taken += len(lines)
+        self.order.append(len(lines))
+        work, self.at_next_lines = self.at_next_lines, lambda: None
+        work()
 
     def log(self, token: int, entries: bytes) -> None: ...
 
@@ -88,3 +95,28 @@ def test_calls_that_found_no_room_behind_their_ring_are_told_as_such(tmp_path: P
         now_s += 0.001
         drain.poll(told)
     assert told.counts[-1] == {"events_dropped:ring_full": 3, "events_dropped:spool_full": 7}
+
+
+def test_calls_that_a_full_ring_dropped_are_told_before_the_lines_after_them(tmp_path: Path) -> None:
+    now_s, told = 100.0, Told()
+    with MadeRegion(lines=64) as made, closing_of(Drain(tmp_path / "gate", clock=lambda: now_s), told) as drain:
+        made.hand_over(tmp_path / "gate")
+        wait_for(lambda: drain.poll(told) or told.has_begun, what="the process")
+        drain.poll(told)
+        made.put(64)
+        made.slots["dropped_full"][0] = 5
+        told.order.clear()
+        drain.poll(told)
+        assert told.order == [{"events_dropped:ring_full": 5}, 64]
+
+        def fill() -> None:  # while the collector reads the ring, whose head it has already read
+            made.put(1)
+            made.slots["dropped_full"][0] = 12
+
+        made.put(63)
+        told.at_next_lines = fill
+        drain.poll(told)
+        made.put(1)
+        told.order.clear()
+        drain.poll(told)
+        assert told.order == [{"events_dropped:ring_full": 12}, 2]
