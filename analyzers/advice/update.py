@@ -177,9 +177,9 @@ class AdviceAnalyzer:
         stripe = self._stripes(batch.file[first].astype(np.int64))[alike.number]
         within = placed.offset % np.maximum(stripe, 1)
         # A part of a stripe that continues the previous one is no other server's or process's.
-        astray = (stripe > 0) & (size > 0) & (within != 0) & (jump | (within + size > stripe))
+        misaligned_calls = (stripe > 0) & (size > 0) & (within != 0) & (jump | (within + size > stripe))
         flags = [each.astype(np.int64) for each in (jump, backwards)]
-        sums = alike.sums([ns, size, *flags, np.where(jump, ns, 0), astray.astype(np.int64)])
+        sums = alike.sums([ns, size, *flags, np.where(jump, ns, 0), misaligned_calls.astype(np.int64)])
         thread = self._threads.of(stream[first], batch.tid[first], batch.pid[first], batch.rank[first])
         file, kind, layer = batch.file[first].astype(np.int64), batch.kind[first], batch.layer[first]
         self._places.add(

@@ -73,14 +73,16 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
         return Answer(prediction)
     if len(periodic_ones) == 1:
         (only,) = periodic_ones
-        hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.same.surer
+        hidden = (
+            only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.tolerances.confidence_gain
+        )
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
         if not hidden or not rest or (prediction.periodic and _same(prediction, only)):
             return Answer(prediction)
         return _replaced(prediction, only, [only, *rest], groups)
     main = next((group for group in periodic_ones if _same(prediction, group)), None)
     foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
-    if main is None and min(foreseen, prediction.confidence) < TUNING.same.sure:
+    if main is None and min(foreseen, prediction.confidence) < TUNING.tolerances.certain_confidence:
         main = max(periodic_ones, key=lambda group: group.volume)
     return _replaced(prediction, main, periodic_ones, groups)
 
@@ -93,7 +95,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
         (group, who, period)
         for group, who in zip(named, whose, strict=True)
         if group is not main and (period := group.prediction.period_s) is not None and who.share >= _MIN_SHARE
-        if group.prediction.confidence > TUNING.grouping.told
+        if group.prediction.confidence > TUNING.grouping.min_reported_confidence
     ]
     beside = [
         OtherPeriod(
@@ -125,7 +127,8 @@ def _lasting(groups: Sequence[Found]) -> list[Found]:
     sure = [
         group
         for group in groups
-        if group.phases >= TUNING.grouping.seen and group.prediction.confidence > TUNING.grouping.told
+        if group.phases >= TUNING.grouping.min_reported_phases
+        and group.prediction.confidence > TUNING.grouping.min_reported_confidence
     ]
     return [group for group in sure if all(group.span_s > other.period_s for other in sure)]
 
@@ -148,11 +151,11 @@ def _same(prediction: Prediction, group: Found) -> bool:
     period = prediction.period_s
     if period is None or not (period.value > 0 and group.period_s > 0):
         return False
-    return abs(math.log(period.value / group.period_s)) < TUNING.same.period
+    return abs(math.log(period.value / group.period_s)) < TUNING.tolerances.equal_period_log
 
 
 def _near(one: OtherPeriod, other: OtherPeriod) -> bool:
-    return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
+    return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.tolerances.equal_period_log
 
 
 def _keys(group: Found) -> list[object]:

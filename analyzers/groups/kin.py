@@ -75,12 +75,12 @@ def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
 def _is_turn(shape: Shape) -> bool:
     """Return whether the rows except the last take turns; the last row is their sum."""
     counts, together = shape.counts[:-1], int(shape.counts[-1])
-    if not shape.clear[-1] or together < (1 - _GROUPING.turns) * counts.sum():
+    if not shape.clear[-1] or together < (1 - _GROUPING.turn_tolerance) * counts.sum():
         return False
-    if counts.max() - counts.min() > max(1.0, _GROUPING.turns * counts.max()):
+    if counts.max() - counts.min() > max(1.0, _GROUPING.turn_tolerance * counts.max()):
         return False
     distances = np.diff(np.flatnonzero(np.diff(shape.within[-1].astype(np.int8), prepend=0) > 0))
-    return bool(distances.std() <= _GROUPING.evenness * distances.mean())
+    return bool(distances.std() <= _GROUPING.turn_distance_deviation * distances.mean())
 
 
 def _sums(volume: npt.NDArray[Any], units: Units) -> npt.NDArray[Any]:

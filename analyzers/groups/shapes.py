@@ -45,7 +45,7 @@ def shape_of(volume: npt.NDArray[Any]) -> Shape:
     count = np.count_nonzero(within, axis=1)
     runs = np.count_nonzero(within[:, 1:] > within[:, :-1], axis=1) + within[:, 0]
     share = (volume * within).sum(axis=1) / np.maximum(total[:, 0], 1e-30)
-    clear = (runs >= _GROUPING.phases) & (share - count / volume.shape[1] >= _GROUPING.contrast)
+    clear = (runs >= _GROUPING.min_level_phases) & (share - count / volume.shape[1] >= _GROUPING.min_contrast)
     return Shape(within, clear, runs)
 
 

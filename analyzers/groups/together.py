@@ -38,7 +38,7 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
         fresh = np.logical_and.outer(shape.clear, shape.clear) & ~known
         if fresh.any():
             counts = np.log(np.maximum(shape.counts, 1))
-            same = np.abs(np.subtract.outer(counts, counts)) <= math.log(_GROUPING.like_counts)
+            same = np.abs(np.subtract.outer(counts, counts)) <= math.log(_GROUPING.max_count_ratio)
             alike[fresh] = np.where(same, shape.alike(), 0.0)[fresh]
             known |= fresh
     phased = phased_of(shapes)
@@ -79,11 +79,11 @@ def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[i
         within, own = shape.within
         share = float(within.mean())
         inside = float(signals[1][within].sum()) / max(float(signals[1].sum()), 1e-30)
-        if inside - share < _GROUPING.inside * (1 - share):
+        if inside - share < _GROUPING.min_inside_share * (1 - share):
             return False
         number = np.cumsum(np.diff(within.astype(np.int8), prepend=0) > 0)
         skipped = np.diff(np.unique(number[within & own]))
-        return bool(len(skipped) > 1 and np.bincount(skipped).max() < _GROUPING.regular * len(skipped))
+        return bool(len(skipped) > 1 and np.bincount(skipped).max() < _GROUPING.max_equal_distance_share * len(skipped))
     return False
 
 
@@ -97,7 +97,7 @@ def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: li
         shape = shape_of(np.array([each[group].sum(axis=0) for group in (*groups, rest)]))
         likeness = np.where((likeness < 0) & shape.clear[:-1], np.maximum(shape.alike()[-1, :-1], 0.0), likeness)
     best = int(likeness.argmax())
-    return best if likeness[best] >= _GROUPING.shared else None
+    return best if likeness[best] >= _GROUPING.min_unclear_correlation else None
 
 
 def _joined(members: Ints, alike: Floats) -> list[list[int]]:
@@ -113,7 +113,7 @@ def _joined(members: Ints, alike: Floats) -> list[list[int]]:
         between = within / np.multiply.outer(norm, norm)
         np.fill_diagonal(between, -1.0)
         one, other = divmod(int(between.argmax()), len(groups))
-        if between[one, other] < _GROUPING.together:
+        if between[one, other] < _GROUPING.min_group_correlation:
             break
         within[one] += within[other]
         within[:, one] += within[:, other]

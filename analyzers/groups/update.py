@@ -114,7 +114,7 @@ class GroupAnalyzer:
             return prediction
         # a new member's I/O is missing in its group until the groups are updated
         grown = sum(len(group.members) for group in self._groups) != len(self.members)
-        turn = whole or self._age % TUNING.grouping.every == 0
+        turn = whole or self._age % TUNING.grouping.predictions_per_search == 0
         if turn or grown:
             self._group()
         self._age += 1
@@ -135,10 +135,16 @@ class GroupAnalyzer:
     def _is_explained(self, prediction: Prediction) -> bool:
         """Return whether the whole job's period predicts its phases. No group may be known to have another period."""
         period, coming = prediction.period_s, prediction.next_phase
-        if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
+        if (
+            period is None
+            or coming is None
+            or min(prediction.confidence, coming.confidence) < TUNING.tolerances.certain_confidence
+        ):
             return False
         known = [group.lookout.known_period_s for group in self._groups[:MAX_GROUPS]]
-        return all(each is None or abs(math.log(each / period.value)) < TUNING.same.period for each in known)
+        return all(
+            each is None or abs(math.log(each / period.value)) < TUNING.tolerances.equal_period_log for each in known
+        )
 
     def _group(self) -> None:
         """Search groups again; a group that keeps most of its members continues."""

@@ -123,7 +123,9 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
         if counts[number] >= MIN_REQUESTS:
             mine = partial(own, number)
             theirs, seen = examine(Again(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
-            if theirs.confidence < TUNING.same.sure:  # a group that ended before the trace has been silent since
+            if (
+                theirs.confidence < TUNING.tolerances.certain_confidence
+            ):  # a group that ended before the trace has been silent since
                 ended, then = examine(Again(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
                 if ended.confidence > theirs.confidence:
                     theirs, seen = ended.without_next(), then

@@ -18,7 +18,7 @@ from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators import ftio_reference
 from ..periodicity.estimators.named_estimators import ESTIMATORS, prediction_of
 from ..periodicity.estimators.secondary_periods import ended_period, other_periods
-from ..periodicity.phases.outburst import without_bursts
+from ..periodicity.phases.dominant_burst import without_bursts
 from ..periodicity.tuning import TUNING
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
 from ..signal.bandwidth import FACTOR, BandwidthSignal
@@ -177,16 +177,20 @@ def _best(
             continue
         finer = (
             best.period_s is not None
-            and abs(math.log(periodicity.period_s.value / best.period_s.value)) < TUNING.same.period
+            and abs(math.log(periodicity.period_s.value / best.period_s.value)) < TUNING.tolerances.equal_period_log
         )
         # bins that are too coarse for a period may merge two phases
-        coarse = best.period_s is not None and best.period_s.value < TUNING.following.bins * best_view.bin_s
-        margin = 0.0 if coarse else TUNING.same.surer
+        coarse = best.period_s is not None and best.period_s.value < TUNING.live.bins_per_period * best_view.bin_s
+        margin = 0.0 if coarse else TUNING.tolerances.confidence_gain
         if best.period_s is None or finer or periodicity.foresight > best.foresight + margin:
             best_view, best = view, periodicity
-        fine = best.period_s is not None and best.period_s.value >= TUNING.following.bins * best_view.bin_s
+        fine = best.period_s is not None and best.period_s.value >= TUNING.live.bins_per_period * best_view.bin_s
         # a period without foresight may consist of phases that only finer bins separate
-        sure = TUNING.same.trusted if best.foresight >= TUNING.same.trusted else TUNING.same.sure
+        sure = (
+            TUNING.tolerances.min_confidence
+            if best.foresight >= TUNING.tolerances.min_confidence
+            else TUNING.tolerances.certain_confidence
+        )
         if fine and best.confidence >= sure:
             break
     return best_view, best

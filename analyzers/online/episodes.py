@@ -41,8 +41,10 @@ class Episodes:
             end_s=max(until_s, start_s),
             phases=max(phases, 2),
         )
-        self._earlier_periods = [*self._earlier_periods, made][-TUNING.others.told :]
+        self._earlier_periods = [*self._earlier_periods, made][-TUNING.secondary_periods.max_earlier_periods :]
 
     def told(self) -> list[OtherPeriod]:
         """Return the periods that lasted, latest first."""
-        return [each for each in reversed(self._earlier_periods) if each.phases > TUNING.others.intervals]
+        return [
+            each for each in reversed(self._earlier_periods) if each.phases > TUNING.secondary_periods.min_intervals
+        ]

@@ -11,7 +11,7 @@ from ...results.prediction import PERIODIC_FROM
 from ..periodicity.aliasing import is_stream
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators.named_estimators import ESTIMATORS
-from ..periodicity.phases.outburst import without_bursts
+from ..periodicity.phases.dominant_burst import without_bursts
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
@@ -177,7 +177,9 @@ class JobSignal:
         finer = max(level - 1, 0)
         bin_ns = self.resolutions.length_ns(finer)
         low, high = self._bins(
-            finer, round((view.end_s - TUNING.others.stream_periods * period_s) * 1e9), round(view.end_s * 1e9)
+            finer,
+            round((view.end_s - TUNING.secondary_periods.min_stream_periods * period_s) * 1e9),
+            round(view.end_s * 1e9),
         )
         bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
         return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)

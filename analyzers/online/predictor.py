@@ -23,8 +23,8 @@ from .episodes import Episodes
 from .job_signal import JobSignal, Seen
 from .resolution_search import ResolutionSearch
 
-_SAME: Final = TUNING.same
-_FOLLOWING: Final = TUNING.following
+_TOLERANCES: Final = TUNING.tolerances
+_LIVE: Final = TUNING.live
 _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 
 
@@ -67,7 +67,7 @@ class Predictor:
         self._made_ways: tuple[_Side, ...] | None = None
         self._told = self._all
         self._turn = 0
-        self._episodes = Episodes(sure=_SAME.sure, same=_SAME.periodicity)
+        self._episodes = Episodes(sure=_TOLERANCES.certain_confidence, same=_TOLERANCES.equal_prediction_log)
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
@@ -125,7 +125,7 @@ class Predictor:
         if not len(batch) or (span := self._seen.add(batch, left_out, now_ns)) is None:
             return
         start_ns, end_ns = span
-        pause_ns = (self._told.lookout.known_period_s or 0.0) * 1e9 / _FOLLOWING.looks
+        pause_ns = (self._told.lookout.known_period_s or 0.0) * 1e9 / _LIVE.predictions_per_period
         after_pause = start_ns - self._data_until_ns > pause_ns
         late = start_ns < self._estimated_ns - pause_ns
         self._resumed = self._resumed or after_pause or late
@@ -176,7 +176,7 @@ class Predictor:
         self._last = prediction_of(
             self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=adapted
         )
-        self._unfound = 0 if self._last.confidence >= _SAME.trusted else self._unfound + 1
+        self._unfound = 0 if self._last.confidence >= _TOLERANCES.min_confidence else self._unfound + 1
         self._episodes.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
@@ -201,14 +201,14 @@ class Predictor:
         """
         view, periodicity = self._all.look(now_ns, self._data_until_ns, whole, searches)
         told, self._told = self._told, self._all
-        if periodicity.confidence > _SAME.trusted or not all(side.observed.last_ns for side in self._ways):
+        if periodicity.confidence > _TOLERANCES.min_confidence or not all(side.observed.last_ns for side in self._ways):
             return view, periodicity
         self._turn += 1
         turn = told if told in self._ways else self._ways[self._turn % len(self._ways)] if self._ways else None
         for side in self._ways:
             if whole or side is turn:
                 other_view, other = side.look(now_ns, self._data_until_ns, whole, searches)
-                if other.confidence > max(periodicity.confidence, _SAME.trusted):
+                if other.confidence > max(periodicity.confidence, _TOLERANCES.min_confidence):
                     view, periodicity, self._told = other_view, other, side
         return view, periodicity
 
@@ -222,8 +222,8 @@ class Predictor:
         if last is None or last.period_s is None or last.next_phase is None or self._resumed:
             return None
         start = last.next_phase.start_s
-        fresh = 0 <= now_ns - self._estimated_ns < last.period_s.value * 1e9 / _FOLLOWING.looks
-        if not fresh or last.next_phase.confidence < _SAME.sure or now_ns / 1e9 >= start.value:
+        fresh = 0 <= now_ns - self._estimated_ns < last.period_s.value * 1e9 / _LIVE.predictions_per_period
+        if not fresh or last.next_phase.confidence < _TOLERANCES.certain_confidence or now_ns / 1e9 >= start.value:
             return None
         start = start.model_copy(update={"low": max(start.low, now_ns / 1e9)})
         upcoming = last.next_phase.model_copy(update={"start_s": start})
@@ -239,18 +239,20 @@ class Predictor:
             return True
         if any(side.lookout.awaits for side in (self._all, *self._ways)):
             return True
-        rarer = _FOLLOWING.again * (self._unfound - _FOLLOWING.unfound)
-        return self._unsearched >= min(int(max(rarer, 0.0)), _FOLLOWING.longest)
+        rarer = _LIVE.kept_prediction_share * (self._unfound - _LIVE.unfound_predictions)
+        return self._unsearched >= min(int(max(rarer, 0.0)), _LIVE.max_kept_predictions)
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Return the further periods; they are searched at intervals, or when the main period changes."""
-        if periodicity.period_s is None or periodicity.confidence < _SAME.trusted or periodicity.others:
+        if periodicity.period_s is None or periodicity.confidence < _TOLERANCES.min_confidence or periodicity.others:
             self._others, self._others_of_s, self._others_age = [], 0.0, 0
             return periodicity.others
         period_s = periodicity.period_s.value
         self._others_age += 1
-        changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.periodicity
-        if changed or self._others_age >= _FOLLOWING.others * self._told.lookout.rarer:
+        changed = (
+            not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _TOLERANCES.equal_prediction_log
+        )
+        if changed or self._others_age >= _LIVE.predictions_per_secondary_search * self._told.lookout.rarer:
             self._others, self._others_of_s = self._search_other_periods(periodicity, now_ns), period_s
             self._others_age = 0
         return self._others

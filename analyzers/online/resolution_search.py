@@ -14,8 +14,8 @@ from ..settings import DetectSettings
 from .job_signal import JobSignal
 from .window_policy import WindowPolicy, lasting
 
-_SAME: Final = TUNING.same
-_FOLLOWING: Final = TUNING.following
+_TOLERANCES: Final = TUNING.tolerances
+_LIVE: Final = TUNING.live
 
 
 class _Known(Struct):
@@ -84,7 +84,7 @@ class ResolutionSearch:
 
         It grows while the known period lasts.
         """
-        return 1 if self._known is None or self._known.times < _FOLLOWING.proven else _FOLLOWING.rarely
+        return 1 if self._known is None or self._known.times < _LIVE.proven_predictions else _LIVE.proven_factor
 
     @property
     def awaits(self) -> bool:
@@ -112,7 +112,7 @@ class ResolutionSearch:
             self._known, self._rival, self._hits = None, None, 0
             return
         level = self._observed.resolutions.of_period(period_s, level)
-        if known is not None and abs(math.log(period_s / known.period_s)) < _SAME.periodicity:
+        if known is not None and abs(math.log(period_s / known.period_s)) < _TOLERANCES.equal_prediction_log:
             surest, times = max(periodicity.foresight, known.surest), known.times + 1
             self._known = replace(known, period_s=period_s, level=level, surest=surest, times=times)
         else:
@@ -120,7 +120,7 @@ class ResolutionSearch:
         self._known.latest = periodicity.foresight
         self._known.programs = 2 if any(each.relation == "beside" for each in periodicity.others) else 1
         self._hits += 1
-        if periodicity.foresight >= _SAME.sure:
+        if periodicity.foresight >= _TOLERANCES.certain_confidence:
             self._silent = None
 
     def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
@@ -129,13 +129,13 @@ class ResolutionSearch:
             return None
         silent, until_ns = self._silent
         end_ns = max(now_ns, self._observed.last_ns)
-        start_ns = max(end_ns - round(_FOLLOWING.recalled * silent.period_s * 1e9), self._observed.first_ns(end_ns))
+        start_ns = max(end_ns - round(_LIVE.recall_periods * silent.period_s * 1e9), self._observed.first_ns(end_ns))
         if data_until_ns <= start_ns:
             return None
         view, periodicity = self._observed.estimate(silent.level, now_ns, start_ns)
         if (
             periodicity.period_s is None
-            or abs(math.log(periodicity.period_s.value / silent.period_s)) > _SAME.periodicity
+            or abs(math.log(periodicity.period_s.value / silent.period_s)) > _TOLERANCES.equal_prediction_log
         ):
             return None
         self._known = replace(silent, surest=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
@@ -144,7 +144,7 @@ class ResolutionSearch:
 
     def _fell_silent(self, known: _Known, now_ns: int) -> None:
         """Store a period that was certain. A period shorter-lived than its silences is the inside of phases."""
-        if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
+        if known.surest >= _TOLERANCES.certain_confidence and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
     def _search(self, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
@@ -160,7 +160,7 @@ class ResolutionSearch:
         self._turn += 1
         finer = self._turn % level
         other_view, other = self._observed.estimate(finer, now_ns, start_ns)
-        if _surer(other, periodicity) and lasting(other_view, _period_s(other)) >= _FOLLOWING.lasting:
+        if _surer(other, periodicity) and lasting(other_view, _period_s(other)) >= _LIVE.min_lasting_share:
             return other_view, other, finer
         return view, periodicity, level
 
@@ -178,7 +178,7 @@ class ResolutionSearch:
         if not searches:
             return view, periodicity, known.level
         self._turn += 1
-        if self._rival is None and self._turn % (_FOLLOWING.around * self.rarer):
+        if self._rival is None and self._turn % (_LIVE.predictions_per_other_level * self.rarer):
             return view, periodicity, known.level
         return self._challenged(view, periodicity, known, now_ns)
 
@@ -195,19 +195,19 @@ class ResolutionSearch:
             ]
             if not levels:
                 return view, periodicity, known.level
-            level = levels[self._turn // (_FOLLOWING.around * self.rarer) % len(levels)]
+            level = levels[self._turn // (_LIVE.predictions_per_other_level * self.rarer) % len(levels)]
         else:
             level = rival.level
         other_view, other = self._observed.estimate(level, now_ns, start_ns)
         period_s, known_s = _period_s(other), _period_s(periodicity)
-        if not _surer(other, periodicity) or abs(math.log(period_s / known_s)) < math.log(_FOLLOWING.order):
+        if not _surer(other, periodicity) or abs(math.log(period_s / known_s)) < math.log(_LIVE.period_order_ratio):
             return view, periodicity, known.level
-        if period_s < known_s and lasting(other_view, period_s) < _FOLLOWING.lasting:
+        if period_s < known_s and lasting(other_view, period_s) < _LIVE.min_lasting_share:
             return view, periodicity, known.level
-        if rival is None or abs(math.log(period_s / rival.period_s)) > _SAME.periodicity:
+        if rival is None or abs(math.log(period_s / rival.period_s)) > _TOLERANCES.equal_prediction_log:
             self._rival = _Rival(period_s, level, now_ns)
             return view, periodicity, known.level
-        if period_s < known_s and now_ns - rival.since_ns < _FOLLOWING.proof * known_s * 1e9:
+        if period_s < known_s and now_ns - rival.since_ns < _LIVE.inside_period_ratio * known_s * 1e9:
             self._rival = rival
             return view, periodicity, known.level
         return other_view, other, level
@@ -226,11 +226,11 @@ class ResolutionSearch:
         level = self._observed.resolutions.of_span(end_ns - start_ns)
         best_view, best = self._observed.estimate(level, now_ns, start_ns, ended=True)
         for finer in range(level - 1, -1, -1):
-            if best.confidence < _SAME.trusted:
+            if best.confidence < _TOLERANCES.min_confidence:
                 view, periodicity = self._observed.estimate(finer, now_ns, start_ns, ended=True)
-                if _surer(periodicity, best) and lasting(view, _period_s(periodicity)) >= _FOLLOWING.lasting:
+                if _surer(periodicity, best) and lasting(view, _period_s(periodicity)) >= _LIVE.min_lasting_share:
                     best_view, best = view, periodicity
-        if best.confidence < _SAME.trusted and self._known is not None:
+        if best.confidence < _TOLERANCES.min_confidence and self._known is not None:
             view, periodicity = self._estimate_known(self._known, now_ns)
             if _surer(periodicity, best):
                 best_view, best = view, periodicity
@@ -243,15 +243,17 @@ class ResolutionSearch:
         window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
         history_ns = window_ns
         if self._adapted():
-            periods = max(self._settings.window_periods, _FOLLOWING.history)
+            periods = max(self._settings.window_periods, _LIVE.history_periods)
             history_ns = max(self.windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
-        thorough = searches and self._turn % (_FOLLOWING.around * self.rarer) == 0
+        thorough = searches and self._turn % (_LIVE.predictions_per_other_level * self.rarer) == 0
         history_ns = min(history_ns, window_ns)
-        if not searches or (known.times >= _FOLLOWING.familiar and not thorough):
+        if not searches or (known.times >= _LIVE.familiar_predictions and not thorough):
             view, periodicity = self._observed.estimate(
                 known.level, now_ns, history_ns, window_ns, known.period_s, False, known.programs
             )
-            holds = periodicity.period_s is not None and periodicity.foresight > known.latest - _SAME.surer
+            holds = (
+                periodicity.period_s is not None and periodicity.foresight > known.latest - _TOLERANCES.confidence_gain
+            )
             if holds or not searches:
                 return view, periodicity
         return self._observed.estimate(known.level, now_ns, history_ns, window_ns, known.period_s, thorough)
@@ -267,5 +269,5 @@ def _period_s(periodicity: PeriodEstimate) -> float:
 def _surer(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
     """Return whether the result of a shorter window is preferred."""
     return other.period_s is not None and (
-        periodicity.period_s is None or other.foresight > periodicity.foresight + _SAME.surer
+        periodicity.period_s is None or other.foresight > periodicity.foresight + _TOLERANCES.confidence_gain
     )

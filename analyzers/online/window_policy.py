@@ -16,7 +16,7 @@ from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .change_detectors import DETECTORS, ChangeDetector
 
-_FOLLOWING: Final = TUNING.following
+_LIVE: Final = TUNING.live
 Floats = npt.NDArray[np.float64]
 
 
@@ -81,10 +81,10 @@ class WindowPolicy:
         intervals = starts[1:] - starts[:-1]
         at = clear_change(intervals)
         if self._settings.window == "change":
-            at = max(at, self._detected(starts, view.end_s - _FOLLOWING.margin * period_s))
+            at = max(at, self._detected(starts, view.end_s - _LIVE.window_margin_intervals * period_s))
         if at <= 0:
             return False
-        before = min(float(intervals[at - 1 : at + 1].min()) * _FOLLOWING.margin, period_s)
+        before = min(float(intervals[at - 1 : at + 1].min()) * _LIVE.window_margin_intervals, period_s)
         changed_ns = round((float(starts[at]) - before) * 1e9)
         if self.changed_ns is not None and changed_ns <= self.changed_ns:
             return False
@@ -115,12 +115,16 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
     Returns:
         Starts in bins, float64; without small phases, and without a phase that runs from the first bin on.
     """
-    first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * TUNING.cutting.gap, 1.0))
+    first, stop = merge(
+        *runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * TUNING.segmentation.max_gap_periods, 1.0)
+    )
     if not len(first):
         return np.zeros(0)
     running = np.concatenate([[0.0], np.cumsum(bandwidth)])
     volume = running[stop] - running[first]
-    starts: Floats = first[(volume >= TUNING.cutting.small * volume.mean()) & (first > 0)].astype(np.float64)
+    starts: Floats = first[(volume >= TUNING.segmentation.min_volume_share * volume.mean()) & (first > 0)].astype(
+        np.float64
+    )
     return starts
 
 
@@ -130,16 +134,16 @@ def clear_change(intervals: Floats) -> int:
     Three intervals are needed, with a change by a factor of more than 1.5, because the cut is permanent. Estimators cut
     anew each time, and so detect a change earlier (``phases.changes``).
     """
-    at = last_change(intervals) if len(intervals) >= 2 * _FOLLOWING.intervals else 0
-    if not 0 < at <= len(intervals) - _FOLLOWING.intervals:
+    at = last_change(intervals) if len(intervals) >= 2 * _LIVE.min_changed_intervals else 0
+    if not 0 < at <= len(intervals) - _LIVE.min_changed_intervals:
         return 0
     old, new = (float(np.median(part)) for part in (intervals[:at], intervals[at:]))
-    return at if abs(math.log(new / old)) > math.log(_FOLLOWING.changed) else 0
+    return at if abs(math.log(new / old)) > math.log(_LIVE.window_change_ratio) else 0
 
 
 def lasting(view: SignalWindow, period_s: float) -> float:
     """Return the share of a view in which phases follow one another at a period."""
     period = period_s / view.bin_s
     intervals = np.diff(onsets(view.bandwidth, period))
-    like = np.abs(np.log(np.maximum(intervals, 1e-9) / period)) <= math.log(_FOLLOWING.like)
+    like = np.abs(np.log(np.maximum(intervals, 1e-9) / period)) <= math.log(_LIVE.same_interval_ratio)
     return float(intervals[like].sum()) / max(len(view.bandwidth), 1)

@@ -20,7 +20,7 @@ from .phases.phases import runs
 from .spectrum.spectrum import Floats
 from .tuning import TUNING
 
-_OTHERS: Final = TUNING.others
+_SECONDARY_PERIODS: Final = TUNING.secondary_periods
 # offsets in resolutions of the window; irregular periods have broad lines
 _OFFSETS: Final = (-2, -1, 0, 1, 2)
 
@@ -49,7 +49,7 @@ def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindo
     middles = np.asarray(bin_s * (np.arange(len(window)) + 0.5), np.float64)
     binned = _Transform(lowest, length_s)
     binned.add(middles, np.asarray(window * bin_s, np.float64), np.full(1, bin_s))
-    return float(true.powers().sum()) < _OTHERS.true * float(binned.powers().sum())
+    return float(true.powers().sum()) < _SECONDARY_PERIODS.min_true_power_share * float(binned.powers().sum())
 
 
 def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
@@ -65,13 +65,13 @@ def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
     """
     first, stop = runs(bandwidth > bandwidth.mean())
     gaps = np.sort(first[1:] - stop[:-1])
-    if len(gaps) < _OTHERS.stream_gaps:
+    if len(gaps) < _SECONDARY_PERIODS.min_stream_gaps:
         return False
     usual, longest = float(gaps[len(gaps) // 2]), float(gaps[-1])
-    if finest and period < _OTHERS.short:
-        return float(gaps.sum()) < _OTHERS.unresolved * len(gaps)
-    return len(gaps) * period >= _OTHERS.stream_gaps * len(bandwidth) and longest <= max(
-        _OTHERS.stream * usual, usual + 1
+    if finest and period < _SECONDARY_PERIODS.max_sparse_period_bins:
+        return float(gaps.sum()) < _SECONDARY_PERIODS.max_sparse_gap_bins * len(gaps)
+    return len(gaps) * period >= _SECONDARY_PERIODS.min_stream_gaps * len(bandwidth) and longest <= max(
+        _SECONDARY_PERIODS.max_stream_gap_ratio * usual, usual + 1
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from .tuning import TUNING
 
-_CHANCES: Final = TUNING.chances
+_NEXT_PHASE: Final = TUNING.next_phase
 _MANY: Final = 60  # degrees of freedom from which a normal distribution is accurate enough
 
 
@@ -28,9 +28,9 @@ def chance_of(spread: float, count: int) -> float:
     return math.exp(min(ball - simplex, 0.0))
 
 
-def certain(chance: float) -> float:
-    """Return a confidence factor, which is 1/2 at a chance of 0.01 (``quality.accident``)."""
-    return 1 / (1 + chance / TUNING.quality.accident)
+def confidence_of_chance(chance: float) -> float:
+    """Return a confidence factor, which is 1/2 at a chance of 0.01 (``quality.half_confidence_chance``)."""
+    return 1 / (1 + chance / TUNING.quality.half_confidence_chance)
 
 
 def chance_in_time(spread: float, intervals: int) -> float:
@@ -45,40 +45,47 @@ def chance_in_time(spread: float, intervals: int) -> float:
         spread: standard deviation of the past intervals over their mean; ignored for a single interval.
         intervals: number of past intervals.
     """
-    return student(TUNING.same.near / believed_spread(spread, intervals), intervals - 1 + _CHANCES.believed)
+    return student_t_within(
+        TUNING.tolerances.on_time / predicted_spread(spread, intervals), intervals - 1 + _NEXT_PHASE.prior_intervals
+    )
 
 
 def chance_of_mean(spread: float, intervals: int) -> float:
     """Probability that the mean of past intervals is within 5 % of the long-run mean."""
-    freedom = intervals - 1 + _CHANCES.believed
-    return student(TUNING.same.right / believed_spread(spread, intervals) * math.sqrt(intervals + 1), freedom)
+    freedom = intervals - 1 + _NEXT_PHASE.prior_intervals
+    return student_t_within(
+        TUNING.tolerances.correct_period / predicted_spread(spread, intervals) * math.sqrt(intervals + 1), freedom
+    )
 
 
-def believed_spread(spread: float, intervals: int) -> float:
+def predicted_spread(spread: float, intervals: int) -> float:
     """Return the spread of the next interval around the mean.
 
     It is computed from past intervals and a prior (one interval).
     """
-    freedom = intervals - 1 + _CHANCES.believed
-    variance = ((intervals - 1) * spread**2 + _CHANCES.believed * _CHANCES.usual**2) / freedom
+    freedom = intervals - 1 + _NEXT_PHASE.prior_intervals
+    variance = ((intervals - 1) * spread**2 + _NEXT_PHASE.prior_intervals * _NEXT_PHASE.prior_spread**2) / freedom
     return math.sqrt(variance * (1 + 1 / intervals))
 
 
-def with_care(known: float, spread: float, intervals: int) -> float:
+def finished_job_confidence(known: float, spread: float, intervals: int) -> float:
     """Return the confidence for a finished job.
 
     It is reduced for few or uneven intervals, which are alike by chance at times.
     """
-    few = (_CHANCES.careful / intervals) ** 3
-    return float(known ** (1 + min(few, 2 + 3 * min(spread / TUNING.same.irregular, 1.0))))
+    few = (_NEXT_PHASE.finished_job_intervals / intervals) ** 3
+    return float(known ** (1 + min(few, 2 + 3 * min(spread / TUNING.tolerances.irregular_spread, 1.0))))
 
 
-def patience_of(silence: float, period: float) -> float:
+def overdue_factor(silence: float, period: float) -> float:
     """Return a factor from 1 to 0 for an overdue phase.
 
     It falls while the next phase is overdue by 1.5 to 4 periods.
     """
-    return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
+    return min(
+        max((_NEXT_PHASE.overdue_end - silence / period) / (_NEXT_PHASE.overdue_end - _NEXT_PHASE.overdue_begin), 0.0),
+        1.0,
+    )
 
 
 def calibrated(confidence: float) -> float:
@@ -87,13 +94,13 @@ def calibrated(confidence: float) -> float:
     Predictions of low confidence are correct more often than the product of their factors suggests. The points were
     measured on jobs of every kind (``benchmarks/accuracy/calibration.py``). A confidence of 0.5 stays unchanged.
     """
-    for (low, share), (high, next_share) in pairwise(_CHANCES.measured):
+    for (low, share), (high, next_share) in pairwise(_NEXT_PHASE.measured_shares):
         if confidence <= high:
             return share + (confidence - low) / (high - low) * (next_share - share)
     return confidence
 
 
-def student(reach: float, freedom: int) -> float:
+def student_t_within(reach: float, freedom: int) -> float:
     """Probability that Student's t lies in [-reach, reach], from its series. It has ``freedom`` degrees of freedom."""
     if freedom > _MANY:
         return math.erf(reach * (1 - 1 / (4 * freedom)) / math.sqrt(1 + reach * reach / (2 * freedom)) / math.sqrt(2))

@@ -58,7 +58,7 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
     busy, moved_busy = _within(edges, first, stop, running)
     busy_bins = float((stop - first).sum())
     time_ratio = busy_bins / len(bandwidth)
-    left, right = merge(first, stop, TUNING.cutting.gap * period)
+    left, right = merge(first, stop, TUNING.segmentation.max_gap_periods * period)
     burst = float((right - left).sum()) / len(left)
     if burst > period:
         burst = time_ratio * period

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from iotide.analyzers.offline.trace import detect
-from iotide.analyzers.periodicity.phases.remembered import forget
+from iotide.analyzers.periodicity.phases.memoized import clear_memo
 from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.benchmarks.accuracy.groups import is_told, whole_trace
 from iotide.benchmarks.common.figures import Figure, report
@@ -144,14 +144,14 @@ def outcome_with(changed: tuple[str, str, float]) -> Outcome:
     group, name, factor = changed
     own, usual = getattr(TUNING, group), getattr(getattr(TUNING, group), name)
     force_setattr(own, name, scaled(usual, factor))
-    forget()
+    clear_memo()
     try:
         return outcome(groups=group == "grouping")
     except (ArithmeticError, IndexError, ValueError):  # outside the allowed range of the constant
         return Outcome(*[math.nan] * len(COLUMNS))
     finally:
         force_setattr(own, name, usual)
-        forget()
+        clear_memo()
 
 
 def measure() -> list[Figure]:

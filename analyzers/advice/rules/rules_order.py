@@ -45,7 +45,7 @@ class Places:
             return np.where(found, values[row] if len(known) else 0, 0).astype(np.float64)
 
         sums = picture.places.sums
-        self.calls, self.ns, self.bytes, self.jumps, self.backwards, self.jump_ns, self.astray = (
+        self.calls, self.ns, self.bytes, self.jumps, self.backwards, self.jump_ns, self.misaligned_calls = (
             column(sums[:, each]) for each in range(7)
         )
         low, high = column(picture.places.least), column(picture.places.most)
@@ -197,7 +197,7 @@ def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
         & ~calls.together
         & ~np.isin(calls.layer, LIBRARIES)
         & (calls.users[calls.file] >= 2)
-        & (places.astray >= _JUMPS * np.maximum(places.calls, 1))
+        & (places.misaligned_calls >= _JUMPS * np.maximum(places.calls, 1))
         & (calls.bytes >= calls.picture.settings.small_bytes * calls.calls)
     )
     if not len(rows):
@@ -207,8 +207,8 @@ def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
         some = group.rows
         info = files[int(calls.file[some][0])]
         return Words(
-            title=f"{int(places.astray[some].sum()):,} of {int(places.calls[some].sum()):,} requests to {group.where} "
-            f"do not begin at a stripe of {size_text(info.stripe_bytes)}",
+            title=f"{int(places.misaligned_calls[some].sum()):,} of {int(places.calls[some].sum()):,} requests "
+            f"to {group.where} do not begin at a stripe of {size_text(info.stripe_bytes)}",
             why="A request across a border locks objects on two servers, and ranks wait for one another's locks.",
             change="Let each rank's blocks begin at multiples of the stripe size (H5Pset_alignment, striping_unit), "
             "or set the stripe size to that of the blocks (lfs setstripe -S).",

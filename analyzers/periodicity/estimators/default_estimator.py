@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from ....results.base import Estimate
 from ....results.prediction import Drift, Frequency
 from ...settings import DetectSettings
-from ..confidence import calibrated, certain, chance_in_time, chance_of_mean, patience_of, with_care
+from ..confidence import (
+    calibrated,
+    chance_in_time,
+    chance_of_mean,
+    confidence_of_chance,
+    finished_job_confidence,
+    overdue_factor,
+)
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.phases import Segmenter
 from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
@@ -22,12 +29,13 @@ from ..upcoming.following import Following, following_of
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
 from ..upcoming.next_start import NextStart, next_start_of
-from .segmentation_search import PeriodCandidate, candidate_at_known_period, score_candidates, with_history
+from .segmentation_quality import PeriodCandidate
+from .segmentation_search import candidate_at_known_period, score_candidates, with_history
 from .two_programs import find_two_programs
 
-_SAME: Final = TUNING.same
-_LINES: Final = TUNING.lines
-_CHANCES: Final = TUNING.chances
+_TOLERANCES: Final = TUNING.tolerances
+_SPECTRAL_LINES: Final = TUNING.spectral_lines
+_NEXT_PHASE: Final = TUNING.next_phase
 _NONE: Final = 0.005
 """Minimum confidence of a reported period; lower values would be displayed as 0 %."""
 
@@ -40,16 +48,20 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
 
     If only the last period is followed, no other number of programs is tried while it holds.
     """
-    if view.followed > 1 and (two := find_two_programs(view)) is not None and two.confidence >= _SAME.trusted:
+    if (
+        view.followed > 1
+        and (two := find_two_programs(view)) is not None
+        and two.confidence >= _TOLERANCES.min_confidence
+    ):
         candidates, listed = _spectral_candidates(view, settings)
         return replace(two, dominant=listed, harmonics_dropped=candidates.dropped)
     one = _of_one_program(view, settings)
-    if one.foresight >= _SAME.sure or len(view.window) < TUNING.cutting.fewest_bins:
+    if one.foresight >= _TOLERANCES.certain_confidence or len(view.window) < TUNING.segmentation.min_window_bins:
         return one
     if view.followed == 1 and one.period_s is not None:
         return one
     two = find_two_programs(view)
-    if two is None or two.foresight <= one.foresight or two.confidence < _SAME.trusted:
+    if two is None or two.foresight <= one.foresight or two.confidence < _TOLERANCES.min_confidence:
         return one
     # the result for one program is no candidate of the spectrum
     return replace(two, dominant=one.dominant[one.period_s is not None :], harmonics_dropped=one.harmonics_dropped)
@@ -69,7 +81,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     the smaller one; for phases, only to the extent that they do not predict the next one.
 
     Confidence is the probability that the period is the mean distance of phases to 5 %. It is the quality times the
-    probability of a steady period (``PeriodCandidate.periodic_ones``). For a finished job it is raised to a power that
+    probability of a steady period (``PeriodCandidate.periodic_share``). For a finished job it is raised to a power that
     increases for few intervals, since a few random intervals are alike by chance.
 
     Foresight is the probability that the next phase starts within a fifth of a period of its prediction. It is the
@@ -78,7 +90,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     """
     window = view.window
     candidates, listed = _spectral_candidates(view, settings)
-    if len(window) < TUNING.cutting.fewest_bins or not window.any():
+    if len(window) < TUNING.segmentation.min_window_bins or not window.any():
         return PeriodEstimate(harmonics_dropped=candidates.dropped)
     line, candidate = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
@@ -86,17 +98,19 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
     expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and expected is not None and by_phases:
-        patience = patience_of(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
+        patience = overdue_factor(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
         foresight *= expected.in_time
-        known *= candidate.periodic_ones * patience
+        known *= candidate.periodic_share * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
             known *= chance_of_mean(candidate.regularity.spread, len(candidate.regularity.intervals))
-    if max(known, confidence) < _SAME.told:
+    if max(known, confidence) < _TOLERANCES.reported_confidence:
         return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
     if candidate is not None and by_phases and view.ended:
-        confidence = with_care(known, candidate.regularity.clock_spread, len(candidate.regularity.intervals))
+        confidence = finished_job_confidence(
+            known, candidate.regularity.clock_spread, len(candidate.regularity.intervals)
+        )
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)
     if confidence < _NONE:
@@ -150,7 +164,7 @@ def _spectral_candidates(view: SignalWindow, settings: DetectSettings) -> tuple[
 def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
     """Return the strongest line and the best segmentation; no line if it is not needed."""
     known = candidate_at_known_period(view)
-    if known is not None and (known.settled or (known.sure and not view.thorough)):
+    if known is not None and (known.is_final or (known.sure and not view.thorough)):
         return None, known
     line, peaks = dominant_peak(view.window)
     if known is not None and view.followed:
@@ -163,8 +177,10 @@ def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
     if line is None:
         return 0.0
     depth = 2 * abs(component(window, line.period)) / float(window.sum())
-    support = (line.support - _LINES.least_support) / (_LINES.full_support - _LINES.least_support)
-    return certain(line.chance) * min(max(support, 0.0), 1.0) * min(depth / _LINES.deep, 1.0)
+    support = (line.support - _SPECTRAL_LINES.min_support) / (
+        _SPECTRAL_LINES.full_support - _SPECTRAL_LINES.min_support
+    )
+    return confidence_of_chance(line.chance) * min(max(support, 0.0), 1.0) * min(depth / _SPECTRAL_LINES.min_depth, 1.0)
 
 
 def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidate | None) -> tuple[float, float, bool]:
@@ -176,20 +192,24 @@ def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidat
         return (0.0, 0.0, False) if line is None else (line.period, by_line, False)
     ratio = candidate.period / line.period
     multiple = max(round(ratio), 1)
-    if abs(math.log(ratio)) < _SAME.period:
+    if abs(math.log(ratio)) < _TOLERANCES.equal_period_log:
         joint = 1 - (1 - by_phases) * (1 - by_line)
-        if by_phases >= _LINES.believed * by_line:
+        if by_phases >= _SPECTRAL_LINES.phase_confidence_share * by_line:
             return candidate.period, joint, True
         return line.period, joint, False
-    if multiple > 1 and abs(ratio / multiple - 1) < _SAME.right and by_phases >= _LINES.believed:
+    if (
+        multiple > 1
+        and abs(ratio / multiple - 1) < _TOLERANCES.correct_period
+        and by_phases >= _SPECTRAL_LINES.phase_confidence_share
+    ):
         return candidate.period, by_phases, True  # the line is a harmonic of sharp bursts
-    if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
+    if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _TOLERANCES.correct_period:
         return candidate.period, by_phases, True  # the line shows that phases differ in volume
     if by_phases >= by_line:
         # phases that predict the next one are not due to chance, whatever else repeats
         doubt = 1 - chance_in_time(candidate.regularity.clock_spread, len(candidate.regularity.intervals))
-        return candidate.period, by_phases - _LINES.contradicts * doubt * by_line, True
-    return line.period, by_line - _LINES.contradicts * by_phases, False
+        return candidate.period, by_phases - _SPECTRAL_LINES.contradiction_loss * doubt * by_line, True
+    return line.period, by_line - _SPECTRAL_LINES.contradiction_loss * by_phases, False
 
 
 def _period(view: SignalWindow, period: float, candidate: PeriodCandidate | None, by_phases: bool) -> Estimate:

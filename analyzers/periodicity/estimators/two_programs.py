@@ -8,7 +8,7 @@ import numpy as np
 
 from ....results.base import Estimate
 from ....results.prediction import NextPhase, OtherPeriod
-from ..confidence import calibrated, certain, chance_of_mean, patience_of, with_care
+from ..confidence import calibrated, chance_of_mean, confidence_of_chance, finished_job_confidence, overdue_factor
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.interleaved import Train, interleaved, with_hidden
 from ..phases.phases import Phases, Segmenter
@@ -19,7 +19,7 @@ from ..upcoming.following import following_of
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
 from ..upcoming.next_start import next_start_of
-from .segmentation_search import begun, periods_by_pauses
+from .segmentation_search import periods_by_pauses, without_cut_phase
 
 
 class _Program(NamedTuple):
@@ -41,8 +41,8 @@ def find_two_programs(view: SignalWindow) -> PeriodEstimate | None:
     """
     segmenter = Segmenter(view.bandwidth)
     for hypothesis in sorted(periods_by_pauses(segmenter.pauses)):
-        phases = segmenter.segment(hypothesis, TUNING.cutting.faint)
-        phases = segmenter.refined(begun(phases, view.cut or view.begin > 0))
+        phases = segmenter.segment(hypothesis, TUNING.segmentation.min_unequal_volume_share)
+        phases = segmenter.refined(without_cut_phase(phases, view.cut or view.begin > 0))
         if (trains := interleaved(phases)) is not None:
             made = [_program(view, phases, train) for train in trains]
             programs = [each for each in made if each is not None]
@@ -56,11 +56,11 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
     mine[train.members] = True
     own = with_hidden(phases.select(mine), phases, train.period)
     measured = regularity(own)
-    if measured is None or abs(measured.period / train.period - 1) > TUNING.same.right:
+    if measured is None or abs(measured.period / train.period - 1) > TUNING.tolerances.correct_period:
         return None
     clock, now = clock_of(measured, own.start), (view.now_s - view.start_s) / view.bin_s
     expected = next_start_of(own, measured, clock, measured.period, now)
-    sure = certain(TUNING.quality.trials * train.chance)
+    sure = confidence_of_chance(TUNING.quality.tried_segmentations * train.chance)
     following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
     foresight = min(calibrated(sure * expected.in_time), 1.0)
     return _Program(
@@ -72,10 +72,10 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
 
 
 def _confidence(view: SignalWindow, silence: float, measured: Regularity, sure: float) -> float:
-    sure *= patience_of(silence, measured.period)
+    sure *= overdue_factor(silence, measured.period)
     count = len(measured.intervals)
     if view.ended:
-        return with_care(sure, measured.spread, count)
+        return finished_job_confidence(sure, measured.spread, count)
     return sure * chance_of_mean(measured.spread, count)
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
+from .memoized import memoized
 from .phases import Floats
-from .remembered import remembered
 
-_REGULAR = TUNING.regular
+_INTERVALS = TUNING.intervals
 _NOTHING = 1e-9
 LONGER = 1.5
 """Factor of the usual interval from which on an interval is closer to two periods than to one."""
 
 
-@remembered
+@memoized
 def last_change(intervals: Floats) -> int:
     """Return the index of the first interval after the last change of period. Returns 0 if there is none.
 
@@ -43,7 +43,7 @@ def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _last_change(intervals: Floats) -> int:
-    if float(intervals.max()) < _REGULAR.unchanged * float(intervals.min()):
+    if float(intervals.max()) < _INTERVALS.max_unchanged_ratio * float(intervals.min()):
         return 0
     begin = 0
     while True:
@@ -53,16 +53,16 @@ def _last_change(intervals: Floats) -> int:
                 begin = first + found
                 break
         else:
-            return 0 if begin and _walks(intervals) else begin
+            return 0 if begin and _is_random_walk(intervals) else begin
 
 
-def _walks(intervals: Floats) -> bool:
+def _is_random_walk(intervals: Floats) -> bool:
     """Return whether logarithms of intervals are more likely a random walk than levels between changes.
 
     Both are normal: a walk in its steps, levels in the deviations from them. Each change costs two parameters, its
     place and its level.
     """
-    n, least = len(intervals), len(intervals) * TUNING.same.even**2
+    n, least = len(intervals), len(intervals) * TUNING.tolerances.equal_spread**2
     steps = np.diff(np.log(np.maximum(intervals, _NOTHING)))
     within, changes = _about_levels(intervals)
     return n / 2 * math.log((float(steps @ steps) + least) / (within + least)) < changes * math.log(n)
@@ -77,7 +77,7 @@ def _about_levels(intervals: Floats) -> tuple[float, int]:
     if (at := _likeliest_split(intervals)) is not None:
         before, after = _about_levels(intervals[:at]), _about_levels(intervals[at:])
         return before[0] + after[0], before[1] + after[1] + 1
-    if n >= 4 * _REGULAR.latest:
+    if n >= 4 * _INTERVALS.min_new_intervals:
         # several changes hide one another, as in ``_last_change``
         before, after = _about_levels(intervals[: n // 2]), _about_levels(intervals[n // 2 :])
         if before[1] + after[1]:
@@ -89,32 +89,44 @@ def _about_levels(intervals: Floats) -> tuple[float, int]:
 
 def _likeliest_split(intervals: Floats) -> int | None:
     n = len(intervals)
-    if n < 2 * _REGULAR.latest:
+    if n < 2 * _INTERVALS.min_new_intervals:
         return None
     level = np.log(np.maximum(intervals, _NOTHING))
     level -= level.mean()
     sums, squares = np.cumsum(level), np.cumsum(level * level)
     before = np.arange(1, n)
     within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # the level sums up to 0
-    gain = n / 2 * np.log((squares[-1] + n * TUNING.same.even**2) / (np.maximum(within, 0) + n * TUNING.same.even**2))
-    gain[: _REGULAR.latest - 1] = gain[n - _REGULAR.latest :] = 0.0
+    gain = (
+        n
+        / 2
+        * np.log(
+            (squares[-1] + n * TUNING.tolerances.equal_spread**2)
+            / (np.maximum(within, 0) + n * TUNING.tolerances.equal_spread**2)
+        )
+    )
+    gain[: _INTERVALS.min_new_intervals - 1] = gain[n - _INTERVALS.min_new_intervals :] = 0.0
     at = int(gain.argmax())
-    if gain[at] < _REGULAR.changed + math.log(n):
+    if gain[at] < _INTERVALS.change_log_likelihood + math.log(n):
         return None
     slope, rest = line_through(level)
     if (
-        abs(slope) < _REGULAR.steepest
-        and float(rest @ rest) < _REGULAR.as_good * float(within[at]) + n * TUNING.same.even**2
+        abs(slope) < _INTERVALS.max_drift
+        and float(rest @ rest)
+        < _INTERVALS.line_square_ratio * float(within[at]) + n * TUNING.tolerances.equal_spread**2
     ):
         return None  # a drift
     ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
     times = max(round(ratio), 1)
-    if times > 1 and abs(ratio / times - 1) < TUNING.same.irregular and n - 1 - at <= _REGULAR.latest:
+    if (
+        times > 1
+        and abs(ratio / times - 1) < TUNING.tolerances.irregular_spread
+        and n - 1 - at <= _INTERVALS.min_new_intervals
+    ):
         return None  # cannot be distinguished from missed phases yet
     return at + 1
 
 
-def chance_to_wander(intervals: Floats) -> float:
+def chance_of_wandering(intervals: Floats) -> float:
     """Probability that independent intervals are as similar to their predecessors as these.
 
     Intervals of periodic I/O vary around the period. If each is close to the one before, but far from the mean, there

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from ..confidence import chance_of
 from ..tuning import TUNING
+from .missed_phases import RESOLVED
 from .phases import Floats, Phases
-from .stumbles import RESOLVED
 
-_REGULAR: Final = TUNING.regular
+_INTERVALS: Final = TUNING.intervals
 _LATEST: Final = 64
 """Number of latest phases examined."""
 _ORDERS: Final = 5
@@ -63,14 +63,14 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
     skipped = max(len(phases) - _LATEST, 0)
     start = phases.start[skipped:]
     n = len(start)
-    if n < 2 * _REGULAR.fewest + 2:
+    if n < 2 * _INTERVALS.min_intervals + 2:
         return None
     one = _best_train(start, np.arange(n))
     if one is None:
         return None
     rest = np.setdiff1d(np.arange(n), one.members, assume_unique=True)
-    other = _best_train(start, rest) if len(rest) >= _REGULAR.fewest else None
-    if other is None or n - len(one.members) - len(other.members) > TUNING.same.irregular * n:
+    other = _best_train(start, rest) if len(rest) >= _INTERVALS.min_intervals else None
+    if other is None or n - len(one.members) - len(other.members) > TUNING.tolerances.irregular_spread * n:
         return None
     if not _independent(start, one, other):
         return None
@@ -85,7 +85,7 @@ def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
         phases: phases of both programs.
         period: its period, bins.
     """
-    reach = TUNING.same.right * period
+    reach = TUNING.tolerances.correct_period * period
 
     def covered(at: float) -> bool:
         return bool(((phases.start - reach <= at) & (at <= phases.end + reach)).any())
@@ -130,7 +130,7 @@ def _common_distances(start: Floats) -> list[float]:
     orders = range(1, min(_ORDERS, n - 1) + 1)
     distances = np.sort(np.concatenate([start[order:] - start[:-order] for order in orders]))
     distances = distances[distances > 0]
-    width = 1 + TUNING.same.right
+    width = 1 + TUNING.tolerances.correct_period
     count = np.searchsorted(distances, distances * width, side="right") - np.arange(len(distances))
     share = count * distances / max(whole, _NOTHING)
     stop, found = np.arange(len(distances)) + count, list[float]()
@@ -162,7 +162,7 @@ def _train(at: Floats, distance: float, links: Links) -> Train | None:
     while before[chosen[-1]] >= 0:
         chosen.append(before[chosen[-1]])
     count = len(chosen)
-    if count < _REGULAR.fewest or whole >= 2 * count:
+    if count < _INTERVALS.min_intervals or whole >= 2 * count:
         return None
     members = np.array(chosen[::-1])
     taken = at[members]
@@ -175,12 +175,12 @@ def _train(at: Floats, distance: float, links: Links) -> Train | None:
 
 def _links(at: Floats, distances: Floats) -> list[Links]:
     """Return, per distance, the links between phases, in order of the first phase and of the hidden phases."""
-    times = np.arange(1, _REGULAR.missed + 1)
+    times = np.arange(1, _INTERVALS.max_missed + 1)
     wanted = at[:, None] + (times * distances[:, None])[:, None, :]
     after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)
     nearest = np.where(wanted - at[after - 1] < at[after] - wanted, after - 1, after)
     off = np.abs(at[nearest] - wanted) / distances[:, None, None]
-    linked = np.nonzero((off < TUNING.same.right) & (nearest > np.arange(len(at))[:, None]))
+    linked = np.nonzero((off < TUNING.tolerances.correct_period) & (nearest > np.arange(len(at))[:, None]))
     links: list[Links] = [[] for _ in distances]
     of_distance, first, hidden = (each.tolist() for each in linked)
     rows = zip(first, hidden, nearest[linked].tolist(), off[linked].tolist(), strict=True)
@@ -198,7 +198,7 @@ def _independent(start: Floats, one: Train, other: Train) -> bool:
     ended = min(float(start[one.members[-1]]), float(start[other.members[-1]]))
     together = ended - began
     longer, shorter = max(one.period, other.period), min(one.period, other.period)
-    if together < _REGULAR.fewest * longer:
+    if together < _INTERVALS.min_intervals * longer:
         return False
     times = max(round(longer / shorter), 1)
     return abs(together / shorter - times * together / longer) >= _SHIFTED

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
-from .phase_volumes import with_trickle
+from .memoized import memoized
+from .phase_volumes import with_background_volume
 from .phases import Floats, Phases, Positions, Segmenter
-from .remembered import remembered
 
-_MULTIPLES: Final = TUNING.multiples
+_MERGED_PHASES: Final = TUNING.merged_phases
 _TRIED: Final = 48  # maximum number of volumes tried as the unit
 
 
@@ -28,7 +28,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         phases: phases of the signal.
     """
     length = phases.end - phases.start
-    found = [multiples_of_one(volume, length) for volume in (phases.volume, with_trickle(segmenter, phases))]
+    found = [phase_multiples(volume, length) for volume in (phases.volume, with_background_volume(segmenter, phases))]
     multiple = max((each for each in found if each is not None), key=lambda each: int(each.sum()), default=None)
     if multiple is None or not (multiple > 1).any():
         return None
@@ -46,38 +46,38 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
     return Phases(np.array(starts), np.array(ends), volume, np.array(firsts, np.int64), np.array(stops, np.int64))
 
 
-@remembered
-def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
+@memoized
+def phase_multiples(volume: Floats, length: Floats) -> Positions | None:
     """Return the number of equal phases in each phase, int64. Returns None if there is no common size.
 
     Either nearly all volumes are close to whole multiples of one of them, or most volumes are about equal.
     """
-    if len(volume) < TUNING.regular.fewest:
+    if len(volume) < TUNING.intervals.min_intervals:
         return None
     unit = np.unique(volume)
     if len(unit) > _TRIED:
         unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
     ratio = volume[None, :] / unit[:, None]
-    whole = np.minimum(np.maximum(np.rint(ratio), 1), _MULTIPLES.most)
+    whole = np.minimum(np.maximum(np.rint(ratio), 1), _MERGED_PHASES.max_merged)
     one, off = whole == 1, np.abs(ratio / whole - 1)
     for tolerance, least_single in (
-        (_MULTIPLES.alike, _MULTIPLES.single),
-        (_MULTIPLES.similar, _MULTIPLES.mostly),
+        (_MERGED_PHASES.multiple_tolerance, _MERGED_PHASES.min_single_share),
+        (_MERGED_PHASES.loose_multiple_tolerance, _MERGED_PHASES.loose_min_single_share),
     ):
-        fits = off <= np.where(one, tolerance, _MULTIPLES.alike)
+        fits = off <= np.where(one, tolerance, _MERGED_PHASES.multiple_tolerance)
         single = np.count_nonzero(fits & one, axis=1) / len(volume)
         # of the volumes that equally many phases have, use the middle one
         best = np.flatnonzero(single >= single.max() - 1e-9)
         row = int(best[len(best) // 2])
-        if single[row] >= least_single and fits[row].mean() >= _MULTIPLES.fitting:
-            return _as_long(length, np.where(fits[row], whole[row], 1.0), fits[row] & one[row])
+        if single[row] >= least_single and fits[row].mean() >= _MERGED_PHASES.min_fitting_share:
+            return _with_matching_length(length, np.where(fits[row], whole[row], 1.0), fits[row] & one[row])
     return None
 
 
-def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
+def _with_matching_length(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
     """Keep the multiples of phases that are longer by the same factor than single phases."""
     usual = max(float(np.median(length[alone])), 1e-9)
-    fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MULTIPLES.as_long
+    fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MERGED_PHASES.length_log_tolerance
     return np.where(fits, multiple, 1).astype(np.int64)
 
 
@@ -90,9 +90,11 @@ def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
     for number in range(1, count):
         due = running[first] + number * volume
         cut = int(np.searchsorted(running, due))
-        low, high = np.searchsorted(running, [due - _MULTIPLES.reach * volume, due + _MULTIPLES.reach * volume])
+        low, high = np.searchsorted(
+            running, [due - _MERGED_PHASES.dip_reach * volume, due + _MERGED_PHASES.dip_reach * volume]
+        )
         near = segmenter.values[max(int(low), begin + 1) : min(int(high), stop - 1)]
-        if len(near) and float(near.min()) < _MULTIPLES.dip * float(near.mean()):
+        if len(near) and float(near.min()) < _MERGED_PHASES.max_dip * float(near.mean()):
             cut = max(int(low), begin + 1) + int(near.argmin())
             # the next phase begins in the quiet bin or after it, depending on the quiet share of the bin
             cut += int(segmenter.values[cut] < segmenter.threshold)

@@ -22,42 +22,42 @@ class VolumeSimilarity(Struct, frozen=True):
 
     spread: float
     count: int
-    straggling: bool
+    trailing: bool
 
 
-def likeness_of(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
+def volume_similarity(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
     """Compare the volumes of phases with and without the volume that trickles in after them."""
     running = bool(phases.stop[-1] >= len(segmenter.values))
     plain = _spread(phases.volume[: len(phases) - int(running)])
-    whole = _spread(with_trickle(segmenter, phases)[:-1])
+    whole = _spread(with_background_volume(segmenter, phases)[:-1])
     if whole is None or (plain is not None and plain.spread <= whole.spread):
         return plain or VolumeSimilarity(0.0, 1, False)
-    straggling = (
+    trailing = (
         plain is not None
-        and plain.spread > TUNING.quality.resolved
-        and whole.spread < TUNING.same.far_less * plain.spread
+        and plain.spread > TUNING.quality.volume_spread_resolution
+        and whole.spread < TUNING.tolerances.clearly_smaller_spread * plain.spread
     )
-    return VolumeSimilarity(whole.spread, whole.count, straggling)
+    return VolumeSimilarity(whole.spread, whole.count, trailing)
 
 
-def with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
+def with_background_volume(segmenter: Segmenter, phases: Phases) -> Floats:
     """Return the volume from the start of each phase to the start of the next."""
     after = np.append(phases.first[1:], len(segmenter.values))
     volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
     return volume
 
 
-def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
+def with_trailing_requests(segmenter: Segmenter, phases: Phases) -> Phases:
     """Extend each phase to the last non-empty bin before the next one.
 
     The bin right before a phase may contain its beginning, and does not extend the phase before.
     """
-    busy = np.flatnonzero(segmenter.values > TUNING.cutting.silent * segmenter.threshold)
+    busy = np.flatnonzero(segmenter.values > TUNING.segmentation.empty_bin_share * segmenter.threshold)
     after = np.append(phases.first[1:] - 1, len(segmenter.values))
     last = busy[np.maximum(np.searchsorted(busy, after) - 1, 0)] + 1
     stop = np.maximum(last, phases.stop)
     end = np.where(stop > phases.stop, stop.astype(np.float64), phases.end)
-    return Phases(phases.start, end, with_trickle(segmenter, phases), phases.first, stop)
+    return Phases(phases.start, end, with_background_volume(segmenter, phases), phases.first, stop)
 
 
 def _spread(volume: Floats) -> VolumeSimilarity | None:

@@ -14,7 +14,7 @@ from ..tuning import TUNING
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
-_CUTTING = TUNING.cutting
+_SEGMENTATION = TUNING.segmentation
 _ROUNDING = 1e-9  # relative rounding error of a sum
 _SAMPLE = 512  # bins that suffice for a median
 
@@ -96,24 +96,24 @@ class Segmenter:
 
         ``least`` is the minimum volume of a phase as a share of a typical one; by default the usual share.
         """
-        width = int(period * _CUTTING.smoothing)
+        width = int(period * _SEGMENTATION.smoothing_periods)
         if width > 1 and len(self.values) > width:
             smooth = np.empty(len(self.values), bool)
             low, high = width // 2, len(self.values) - width + width // 2
             smooth[low : high + 1] = self.running[width:] - self.running[:-width] > width * self.threshold
             smooth[:low], smooth[high + 1 :] = smooth[low], smooth[high]
-            begin, end = merge(*runs(smooth), period * _CUTTING.gap)
+            begin, end = merge(*runs(smooth), period * _SEGMENTATION.max_gap_periods)
             # smoothing shifts the edges, so use those of the bins above the threshold
             left = np.searchsorted(self._runs[1], begin, side="right")
             right = np.searchsorted(self._runs[0], end) - 1
             filled = right >= left
             first, stop = self._runs[0][left[filled]], self._runs[1][right[filled]]
         else:
-            first, stop = merge(*self._runs, period * _CUTTING.gap)
+            first, stop = merge(*self._runs, period * _SEGMENTATION.max_gap_periods)
         # a first or last bin that a phase fills partly may be below the threshold
         volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
         phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
-        least = _CUTTING.small if least is None else least
+        least = _SEGMENTATION.min_volume_share if least is None else least
         return phases.select(volume >= least * _typical(volume)) if len(first) else phases
 
     def refined(self, phases: Phases) -> Phases:
@@ -145,7 +145,7 @@ class Segmenter:
         Large phases hide smaller ones by raising the threshold and the typical volume. After clipping, phases count
         roughly by their length.
         """
-        active = np.sort(self.values[self.values > _CUTTING.silent * self.threshold])
+        active = np.sort(self.values[self.values > _SEGMENTATION.empty_bin_share * self.threshold])
         level = float(active[int(quantile * len(active))]) if len(active) else 0.0
         return Segmenter(np.minimum(self.values, level), self)
 

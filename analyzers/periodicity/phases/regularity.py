@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from ..confidence import chance_of
 from ..tuning import TUNING
 from .changes import LONGER, last_change, line_through
+from .memoized import memoized
+from .missed_phases import RESOLVED, classify_intervals
 from .phases import Floats, Phases
-from .remembered import remembered
-from .stumbles import RESOLVED, read_as_stumbling
 
-_REGULAR = TUNING.regular
+_INTERVALS = TUNING.intervals
 
 
 class Regularity(Struct, frozen=True, eq=False):
@@ -29,7 +29,7 @@ class Regularity(Struct, frozen=True, eq=False):
         intervals: intervals, bins; an interval across missed phases counts as several of equal length.
         since: index of the first phase of these intervals; earlier phases had another period.
         missed: number of intervals across missed phases.
-        astray: number of further intervals excluded as pauses of the program.
+        stray: number of further intervals excluded as pauses of the program.
         drift: growth of each of the latest intervals over the one before, bins; 0 for constant intervals.
         pauses: distances from the ends of phases to the next starts, bins, if these are far more regular; ``chance`` is
             then that of the pauses. Otherwise None.
@@ -42,7 +42,7 @@ class Regularity(Struct, frozen=True, eq=False):
     intervals: Floats
     since: int = 0
     missed: int = 0
-    astray: int = 0
+    stray: int = 0
     drift: float = 0.0
     pauses: Floats | None = None
     pause_spread: float = 0.0
@@ -55,10 +55,10 @@ class Regularity(Struct, frozen=True, eq=False):
 
 def shortest_interval(period: float) -> float:
     """Return the shortest interval that ``segment`` can find between phases, bins. It is one bin and a pause."""
-    return 1 + max(period * TUNING.cutting.gap, 1.0)
+    return 1 + max(period * TUNING.segmentation.max_gap_periods, 1.0)
 
 
-def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -> Regularity | None:
+def regularity(phases: Phases, shortest: float = 0.0, *, allow_missed: bool = True) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two phases.
 
     Intervals between ends, or without the first phase, are used if they are far more regular: a start-up is no phase,
@@ -68,32 +68,38 @@ def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -
     Args:
         phases: phases.
         shortest: shortest interval that the segmentation allows, bins.
-        held_up: whether phases may have been missed, or may be late.
+        allow_missed: whether phases may have been missed, or may be late.
     """
-    return None if len(phases) < 2 else _regularity(phases.start, phases.end, shortest, held_up)
+    return None if len(phases) < 2 else _regularity(phases.start, phases.end, shortest, allow_missed)
 
 
-@remembered
-def _regularity(start: Floats, end: Floats, shortest: float, held_up: bool) -> Regularity:
+@memoized
+def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool) -> Regularity:
     if len(start) == 2:
         interval = start[1:] - start[:1]
         return Regularity(float(interval[0]), 1.0, 1.0, interval)
     found = _measure(start[1:] - start[:-1], shortest)
-    if found.spread > TUNING.same.even:
+    if found.spread > TUNING.tolerances.equal_spread:
         others = [_measure(end[1:] - end[:-1], shortest)]
         if len(start) > 3:
             others.append(_measure(found.intervals[1:], shortest))
         best = min(others, key=lambda other: other.chance)
-        if best.chance < _REGULAR.far_likelier * found.chance and best.spread < TUNING.same.far_less * found.spread:
+        if (
+            best.chance < _INTERVALS.end_chance_ratio * found.chance
+            and best.spread < TUNING.tolerances.clearly_smaller_spread * found.spread
+        ):
             found = best
-    if found.spread > TUNING.same.even and (fixed := _of_fixed_pauses(found, start, end, shortest)) is not None:
+    if (
+        found.spread > TUNING.tolerances.equal_spread
+        and (fixed := _of_fixed_pauses(found, start, end, shortest)) is not None
+    ):
         return fixed
     if (change := last_change(found.intervals)) > 0:
         since = _since(len(start), found.intervals[change:], shortest)
         # if intervals wander, the latest are always a separate group
-        found = since if since.spread < TUNING.same.near else found
-    if found.spread > TUNING.same.even:
-        found = _over_stumbles(found, shortest, held_up=held_up)
+        found = since if since.spread < TUNING.tolerances.on_time else found
+    if found.spread > TUNING.tolerances.equal_spread:
+        found = _with_missed_phases(found, shortest, allow_missed=allow_missed)
     return _with_drift(found)
 
 
@@ -108,15 +114,15 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
         shortest: shortest interval that the segmentation allows, bins.
     """
     intervals = phases.start[1:] - phases.start[:-1]
-    if len(intervals) < _REGULAR.fewest:
+    if len(intervals) < _INTERVALS.min_intervals:
         return None
     usual = float(np.sort(intervals)[len(intervals) // 2])
-    extra = np.append(False, intervals < _REGULAR.close * usual)
-    if not extra.any() or int(extra.sum()) > _REGULAR.astray * len(extra):
+    extra = np.append(False, intervals < _INTERVALS.max_extra_interval * usual)
+    if not extra.any() or int(extra.sum()) > _INTERVALS.max_stray_share * len(extra):
         return None
     kept = phases.select(~extra)
     after = regularity(kept, shortest)
-    if after is None or after.spread >= TUNING.same.far_less * before.spread:
+    if after is None or after.spread >= TUNING.tolerances.clearly_smaller_spread * before.spread:
         return None
     return kept, after
 
@@ -128,39 +134,39 @@ def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: fl
     few pauses may be longer, across missed phases, if they explain the starts far better than the intervals do.
     """
     n = len(found.intervals)
-    if n < _REGULAR.fewest:
+    if n < _INTERVALS.min_intervals:
         return None
     pauses = (start[1:] - end[:-1])[-n:]
     pause = float(pauses.sum()) / n
-    if pause < TUNING.chances.clock_pause * found.period or float(pauses.min()) <= 0:
+    if pause < TUNING.next_phase.min_end_clock_pause * found.period or float(pauses.min()) <= 0:
         return None
     # share of a pause available to chance, since gaps in phases are closed
     free = max(pause - max(shortest - 1, 0.0), 1e-3 * pause)
-    deviation, most = _deviation(pauses), TUNING.same.far_less * found.spread * free
+    deviation, most = _deviation(pauses), TUNING.tolerances.clearly_smaller_spread * found.spread * free
     if deviation >= most:
         if not _has_longer(found.intervals):
             return None
-        own = read_as_stumbling(pauses)
+        own = classify_intervals(pauses)
         usual = own.multiple == 1
-        if not usual[-1] or not _may_be_astray(found.intervals, ~usual, _REGULAR.longer):
+        if not usual[-1] or not _may_be_stray(found.intervals, ~usual, _INTERVALS.max_long_pause_share):
             return None
-        starts = read_as_stumbling(found.intervals)
-        if own.likelihood - max(starts.likelihood, starts.plain) < _REGULAR.likelier:
+        starts = classify_intervals(found.intervals)
+        if own.likelihood - max(starts.likelihood, starts.plain) < _INTERVALS.min_log_likelihood_ratio:
             return None
         pauses, rest = pauses[usual], _measure(found.intervals[usual], shortest)
-        if (deviation := _deviation(pauses)) >= min(most, TUNING.same.near * rest.period):
+        if (deviation := _deviation(pauses)) >= min(most, TUNING.tolerances.on_time * rest.period):
             return None
-        found = replace(rest, since=found.since, astray=n - len(pauses))
+        found = replace(rest, since=found.since, stray=n - len(pauses))
     chance = chance_of(deviation / free, len(pauses))
     return replace(found, pauses=pauses, pause_spread=deviation / found.period, chance=chance)
 
 
-def _may_be_astray(intervals: Floats, astray: npt.NDArray[np.bool_], share: float) -> bool:
+def _may_be_stray(intervals: Floats, stray: npt.NDArray[np.bool_], share: float) -> bool:
     """Return whether that many intervals may be stray. Several must take only part of the time."""
-    count = int(astray.sum())
+    count = int(stray.sum())
     if count > share * len(intervals):
         return False
-    return count < 2 or float(intervals[astray].sum()) <= _REGULAR.paused * float(intervals.sum())
+    return count < 2 or float(intervals[stray].sum()) <= _INTERVALS.max_paused_time_share * float(intervals.sum())
 
 
 def _deviation(pauses: Floats) -> float:
@@ -174,7 +180,7 @@ def _has_longer(intervals: Floats) -> bool:
     return float(intervals.max()) >= LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
 
 
-def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regularity:
+def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: bool) -> Regularity:
     """Count intervals across missed phases as several, and excludes stray intervals.
 
     This is done if such a mixture is far more likely than intervals of one kind, and the remaining intervals are alike.
@@ -182,27 +188,33 @@ def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regu
     period.
     """
     n = len(found.intervals)
-    if n < _REGULAR.fewest or float(found.intervals.min()) <= 0 or not _has_longer(found.intervals):
+    if n < _INTERVALS.min_intervals or float(found.intervals.min()) <= 0 or not _has_longer(found.intervals):
         return found
-    reading = read_as_stumbling(found.intervals)
+    reading = classify_intervals(found.intervals)
     multiple = reading.multiple
-    pauses = found.intervals > (_REGULAR.missed + 0.5) * float(np.sort(found.intervals)[n // 2])
-    if not held_up:
+    pauses = found.intervals > (_INTERVALS.max_missed + 0.5) * float(np.sort(found.intervals)[n // 2])
+    if not allow_missed:
         multiple = np.where(pauses, 0, 1)
-    astray = multiple == 0
-    count, missed = int(astray.sum()), int((multiple > 1).sum())
+    stray = multiple == 0
+    count, missed = int(stray.sum()), int((multiple > 1).sum())
     if not count + missed or 2 * missed >= n or pauses[-1]:
         return found
-    if not _may_be_astray(found.intervals, astray, _REGULAR.astray):
+    if not _may_be_stray(found.intervals, stray, _INTERVALS.max_stray_share):
         return found
-    if reading.likelihood - reading.plain < _REGULAR.likelier:
+    if reading.likelihood - reading.plain < _INTERVALS.min_log_likelihood_ratio:
         return found
-    rest = _measure(found.intervals[~astray] / multiple[~astray], shortest)
+    rest = _measure(found.intervals[~stray] / multiple[~stray], shortest)
     # several long ones among uneven intervals are a heavy tail; those across missed phases are whole multiples
-    most = TUNING.same.irregular if missed else TUNING.quality.even if count == 1 else TUNING.same.near
-    if rest.spread >= min(TUNING.same.far_less * found.spread, most):
+    most = (
+        TUNING.tolerances.irregular_spread
+        if missed
+        else TUNING.quality.interval_spread_scale
+        if count == 1
+        else TUNING.tolerances.on_time
+    )
+    if rest.spread >= min(TUNING.tolerances.clearly_smaller_spread * found.spread, most):
         return found
-    return replace(rest, since=found.since, missed=missed, astray=count)
+    return replace(rest, since=found.since, missed=missed, stray=count)
 
 
 def _with_drift(found: Regularity) -> Regularity:
@@ -210,23 +222,23 @@ def _with_drift(found: Regularity) -> Regularity:
 
     The latest intervals must fit a line far better than a mean.
     """
-    recent = found.intervals[-_REGULAR.drift_over :]
+    recent = found.intervals[-_INTERVALS.drift_intervals :]
     n = len(recent)
-    if n < _REGULAR.fewest or found.missed or found.spread < TUNING.same.even:
+    if n < _INTERVALS.min_intervals or found.missed or found.spread < TUNING.tolerances.equal_spread:
         return found
-    following, rest = drawn_on(recent)
+    following, rest = extrapolated_interval(recent)
     off = recent - float(recent.sum()) / n
     whole, left = float(off @ off) + n * RESOLVED, float(rest @ rest) + n * RESOLVED
-    if n / 2 * math.log(whole / left) < _REGULAR.likelier or following <= 0:
+    if n / 2 * math.log(whole / left) < _INTERVALS.min_log_likelihood_ratio or following <= 0:
         return found
     deviation = math.sqrt(left / (n - 2))
-    if deviation > TUNING.same.near * float(recent.sum()) / n:
+    if deviation > TUNING.tolerances.on_time * float(recent.sum()) / n:
         return found  # some intervals of a random walk fit a line, too
     drift = (following - recent[0]) / n
     return replace(found, spread=min(found.spread, deviation / found.period), drift=float(drift))
 
 
-def drawn_on(intervals: Floats) -> tuple[float, Floats]:
+def extrapolated_interval(intervals: Floats) -> tuple[float, Floats]:
     """Return the extrapolated next interval for linear or exponential growth.
 
     It also returns the deviations of each interval.
@@ -248,9 +260,9 @@ def drawn_on(intervals: Floats) -> tuple[float, Floats]:
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
     """Measures the intervals since a change of period. The first may lie between the two periods."""
     found = _measure(intervals, shortest)
-    if len(intervals) > _REGULAR.latest + 1:
+    if len(intervals) > _INTERVALS.min_new_intervals + 1:
         rest = _measure(intervals[1:], shortest)
-        if rest.spread < TUNING.same.far_less * found.spread:
+        if rest.spread < TUNING.tolerances.clearly_smaller_spread * found.spread:
             found = rest
     return replace(found, since=phases - 1 - len(found.intervals))
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from ..tuning import TUNING
 from .spectrum import Floats
 
-_LINES: Final = TUNING.lines
+_SPECTRAL_LINES: Final = TUNING.spectral_lines
 
 
 class SpectralPeak(Struct, frozen=True, eq=False):
@@ -73,11 +73,11 @@ def _peaks(power: Floats, samples: int) -> list[float]:
     padded = 2 * (len(power) - 1)
     inner = power[1:-1]
     is_peak = (inner > power[:-2]) & (inner >= power[2:])
-    is_peak[: math.ceil(0.9 * _LINES.cycles * padded / samples) - 1] = False
-    is_peak[int(padded / _LINES.shortest) :] = False
+    is_peak[: math.ceil(0.9 * _SPECTRAL_LINES.min_cycles * padded / samples) - 1] = False
+    is_peak[int(padded / _SPECTRAL_LINES.min_period_bins) :] = False
     at = np.flatnonzero(is_peak) + 1
-    if len(at) > _LINES.hypotheses:
-        at = at[np.argpartition(-power[at], _LINES.hypotheses)[: _LINES.hypotheses]]
+    if len(at) > _SPECTRAL_LINES.tried_peaks:
+        at = at[np.argpartition(-power[at], _SPECTRAL_LINES.tried_peaks)[: _SPECTRAL_LINES.tried_peaks]]
     at = at[np.argsort(-power[at])]
     left, middle, right = power[at - 1], power[at], power[at + 1]
     shift = 0.5 * (left - right) / np.minimum(left - 2 * middle + right, -1e-300)
@@ -92,19 +92,19 @@ def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]
     period, height = peaks[0], _local_maximum(correlation, peaks[0]) or 0.0
     for multiple in (2, 3):
         # for sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
-        if n < _LINES.cycles * multiple * peaks[0]:
+        if n < _SPECTRAL_LINES.min_cycles * multiple * peaks[0]:
             break
         longer = _local_maximum(correlation, multiple * peaks[0]) or 0.0
         # between two bins, bursts shorter than a bin lose up to half of their similarity
-        clear = longer > _LINES.twice * height + _LINES.longer
-        if clear or (longer > height + _LINES.longer and _alternates(window, peaks[0], multiple)):
+        clear = longer > _SPECTRAL_LINES.multiple_gain_factor * height + _SPECTRAL_LINES.multiple_gain
+        if clear or (longer > height + _SPECTRAL_LINES.multiple_gain and _alternates(window, peaks[0], multiple)):
             period, height = multiple * peaks[0], longer
     support = _support(correlation, period)
     if support <= 0:
         return None
     padded = 2 * (len(power) - 1)
     # the power of bursts ends at the inverse of their length, so a mean over the whole spectrum would be too low
-    band = power[1 : min(int(_LINES.band * padded / peaks[0]) + 1, len(power))]
+    band = power[1 : min(int(_SPECTRAL_LINES.noise_band * padded / peaks[0]) + 1, len(power))]
     excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(band.mean()), 1e-300)
     chance = min(1.0, len(band) * n / padded * math.exp(-min(excess, 700.0)))
     return SpectralPeak(period, support * _presence(window, period) * _prominence(power, padded / period), chance)
@@ -126,7 +126,9 @@ def _presence(window: Floats, period: float) -> float:
     """
     moved = _cells(window, period)
     count = float(moved.sum()) ** 2 / float(moved @ moved)
-    return min(max((count - _LINES.present) / _LINES.present, 0.0), 1.0) * min(count / (len(window) / period), 1.0)
+    return min(
+        max((count - _SPECTRAL_LINES.zero_presence_periods) / _SPECTRAL_LINES.zero_presence_periods, 0.0), 1.0
+    ) * min(count / (len(window) / period), 1.0)
 
 
 def _alternates(window: Floats, period: float, multiple: int) -> bool:
@@ -137,7 +139,9 @@ def _alternates(window: Floats, period: float, multiple: int) -> bool:
         return False
     table = moved[: groups * multiple].reshape(groups, multiple)
     explained, total = float(table.mean(axis=0).var()), float(table.var())
-    return explained > _LINES.alternates * total and math.sqrt(explained) > TUNING.same.even * float(table.mean())
+    return explained > _SPECTRAL_LINES.alternation_share * total and math.sqrt(
+        explained
+    ) > TUNING.tolerances.equal_spread * float(table.mean())
 
 
 def _prominence(power: Floats, at: float) -> float:
@@ -145,10 +149,10 @@ def _prominence(power: Floats, at: float) -> float:
 
     It is 1 at three times everything below 0.6 of its frequency, 0 for one no stronger.
     """
-    below = power[1 : max(int(_LINES.slower * at), 2)]
+    below = power[1 : max(int(_SPECTRAL_LINES.slow_band_end * at), 2)]
     here = power[max(int(at) - 1, 1) : int(at) + 3]
     ratio = float(here.max()) / max(float(below.max()), 1e-300)
-    return min(math.log(max(ratio, 1.0)) / math.log(_LINES.stands_out), 1.0)
+    return min(math.log(max(ratio, 1.0)) / math.log(_SPECTRAL_LINES.full_prominence_ratio), 1.0)
 
 
 def _support(correlation: Floats, period: float) -> float:
@@ -216,12 +220,12 @@ def _local_maximum(correlation: Floats, lag: float) -> float | None:
 
     It returns None unless the autocorrelation drops on both sides.
     """
-    reach = max(TUNING.same.period * lag, 0.6)
+    reach = max(TUNING.tolerances.equal_period_log * lag, 0.6)
     low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):
         return None
     height = float(correlation[low:high].max())
-    before = correlation[max(int(_LINES.valley_from * lag), 0) : low + 1]
-    after = correlation[high - 1 : math.ceil((2 - _LINES.valley_from) * lag) + 1]
+    before = correlation[max(int(_SPECTRAL_LINES.valley_start * lag), 0) : low + 1]
+    after = correlation[high - 1 : math.ceil((2 - _SPECTRAL_LINES.valley_start) * lag) + 1]
     valley = max(float(before.min()), float(after.min()))
-    return height if height > valley + _LINES.valley and height > 0 else None
+    return height if height > valley + _SPECTRAL_LINES.min_valley and height > 0 else None

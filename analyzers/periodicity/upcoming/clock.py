@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats
-from ..phases.regularity import Regularity, drawn_on
-from ..phases.stumbles import RESOLVED
+from ..phases.regularity import Regularity, extrapolated_interval
 from ..tuning import TUNING
 from .grid import grid_of
 
-_CHANCES: Final = TUNING.chances
+_NEXT_PHASE: Final = TUNING.next_phase
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +62,9 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
 
 def _drifting(regularity: Regularity) -> Clock:
     """Return the clock of intervals around a line, extrapolated by one."""
-    recent = regularity.intervals[-TUNING.regular.drift_over :]
+    recent = regularity.intervals[-TUNING.intervals.drift_intervals :]
     n = len(recent)
-    now, rest = drawn_on(recent)
+    now, rest = extrapolated_interval(recent)
     # an extrapolated line is less certain than a mean
     leverage = 1 / n + 3 * (n + 1) ** 2 / (n * (n * n - 1))
     rest = rest * math.sqrt((1 + leverage) / (1 + 1 / n) * (n - 1) / (n - 2))

@@ -7,14 +7,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..confidence import student
+from ..confidence import student_t_within
 from ..phases.phases import Floats
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
 from .next_start import NextStart
 
-_CHANCES: Final = TUNING.chances
+_NEXT_PHASE: Final = TUNING.next_phase
 _MAX_PHASES: Final = 5  # maximum phases after the next one
 _OF_SEEN: Final = 2  # past intervals needed per predicted phase
 _HOLDS: Final = 0.95  # probability that at most this many phases are missed
@@ -47,7 +47,7 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
         drift: mean growth of each of the latest intervals over the one before, bins.
         period: mean interval, bins.
     """
-    recent = (clock.intervals if clock.drifts else intervals)[-_CHANCES.recent :]
+    recent = (clock.intervals if clock.drifts else intervals)[-_NEXT_PHASE.recent_phases :]
     step, growth = period, 1.0
     if clock.drifts:
         step = clock.next
@@ -63,8 +63,12 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
             reach += _off_by_line(ahead, len(recent)) * interval_of(recent, least=0.5)
         low = start - math.hypot(expected.start - expected.low, reach)
         high = start + math.hypot(expected.high - expected.start, reach) + _missed_in(ahead, expected.missed) * period
-        near = student(
-            TUNING.same.near * period * _REACH / max(math.hypot(reach, first), _CHANCES.sharpest), len(recent)
+        near = student_t_within(
+            TUNING.tolerances.on_time
+            * period
+            * _REACH
+            / max(math.hypot(reach, first), _NEXT_PHASE.start_resolution_bins),
+            len(recent),
         )
         found.append(Following(start, low, high, min(expected.in_time, near) * (1 - expected.missed) ** ahead))
     return found

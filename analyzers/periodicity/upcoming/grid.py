@@ -10,7 +10,7 @@ import numpy as np
 from ..phases.phases import Floats
 from ..tuning import TUNING
 
-_CHANCES: Final = TUNING.chances
+_NEXT_PHASE: Final = TUNING.next_phase
 _SHARES: Final = (0.0, 0.25, 0.5, 0.7, 0.85, 0.95)
 """Shares of a deviation that are forgotten before the next start; with 0 each start depends on the one before."""
 _NORMAL: Final = 1.4826
@@ -43,28 +43,33 @@ def grid_of(start: Floats, period: float) -> Grid | None:
         start: starts, bins.
         period: mean interval, bins.
     """
-    start = start[-_CHANCES.recent - 1 :]
+    start = start[-_NEXT_PHASE.recent_phases - 1 :]
     gaps = start[1:] - start[:-1]
     times = np.maximum(np.rint(gaps / period), 1.0)
-    astray = np.flatnonzero(np.abs(gaps - times * period) > TUNING.same.near * period)
-    first = int(astray[-1]) + 1 if len(astray) else 0
+    stray = np.flatnonzero(np.abs(gaps - times * period) > TUNING.tolerances.on_time * period)
+    first = int(stray[-1]) + 1 if len(stray) else 0
     start, times = start[first:], times[first:]
     n = len(times)
-    if n < TUNING.regular.fewest:
+    if n < TUNING.intervals.min_intervals:
         return None
     at = np.append(0.0, np.cumsum(times))
     step = _slope(at, start)
     off = start - step * at
-    most = _CHANCES.outlier * max(_NORMAL * float(np.sort(np.abs(off[1:] - off[:-1]))[n // 2]), _CHANCES.sharpest)
+    most = _NEXT_PHASE.grid_outlier_deviations * max(
+        _NORMAL * float(np.sort(np.abs(off[1:] - off[:-1]))[n // 2]), _NEXT_PHASE.start_resolution_bins
+    )
     near = np.abs(off - float(np.sort(off)[n // 2])) < most
     if 2 * int(near.sum()) > n and not near.all():
         step = _slope(at[near], start[near])
         off = start - step * at
     found = [_smoothed(off.tolist(), share, most) for share in _SHARES]
     # an outlier is one for each share
-    squares = [float(np.minimum(errors * errors, most * most).sum()) + n * _CHANCES.sharpest**2 for _, errors in found]
+    squares = [
+        float(np.minimum(errors * errors, most * most).sum()) + n * _NEXT_PHASE.start_resolution_bins**2
+        for _, errors in found
+    ]
     best = min(range(len(_SHARES)), key=squares.__getitem__)
-    if n / 2 * math.log(squares[0] / squares[best]) < _CHANCES.gridded:
+    if n / 2 * math.log(squares[0] / squares[best]) < _NEXT_PHASE.grid_log_likelihood:
         return None
     level, errors = found[best]
     # line and share were fitted to the same starts

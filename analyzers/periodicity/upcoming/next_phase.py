@@ -13,7 +13,7 @@ from .following import Following
 from .intervals import interval_of
 from .next_start import NextStart
 
-_CHANCES: Final = TUNING.chances
+_NEXT_PHASE: Final = TUNING.next_phase
 
 
 def next_phase(
@@ -37,13 +37,13 @@ def next_phase(
         confidence: probability that it starts within a fifth of a period of the prediction.
     """
     now = (view.now_s - view.start_s) / view.bin_s
-    running = bool(now - phases.stop[-1] < TUNING.cutting.gap * period) and len(phases) > 1
+    running = bool(now - phases.stop[-1] < TUNING.segmentation.max_gap_periods * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
     return NextPhase(
         confidence=confidence,
         start_s=_start_of(view, expected),
-        duration_s=_next_of((complete.end - complete.start)[-_CHANCES.recent :] * view.bin_s, view.bin_s / 2),
-        volume_bytes=_next_of(complete.volume[-_CHANCES.recent :] * view.bin_s, 0.0),
+        duration_s=_next_of((complete.end - complete.start)[-_NEXT_PHASE.recent_phases :] * view.bin_s, view.bin_s / 2),
+        volume_bytes=_next_of(complete.volume[-_NEXT_PHASE.recent_phases :] * view.bin_s, 0.0),
         following=[
             FollowingPhase(confidence=min(each.in_time, confidence), start_s=_start_of(view, each))
             for each in following

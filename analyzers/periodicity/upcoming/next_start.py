@@ -1,4 +1,4 @@
-"""Start of the next phase, given that it has not come yet. It is on time, after missed phases, or astray."""
+"""Start of the next phase, given that it has not come yet. It is on time, after missed phases, or stray."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from ..confidence import believed_spread, student
+from ..confidence import predicted_spread, student_t_within
 from ..phases.phases import Floats, Phases
 from ..phases.regularity import Regularity
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
-from .running import endings
+from .running_phase import endings
 
-_CHANCES: Final = TUNING.chances
+_NEXT_PHASE: Final = TUNING.next_phase
 _NEGLIGIBLE: Final = 1e-4  # share of the odds below which a course is ignored
 _HOLDS: Final = 0.9  # coverage of an interval
 _HALVINGS: Final = 12  # bisection steps of a quantile
@@ -107,7 +107,7 @@ class _Odds:
     """
 
     courses: list[_Course]
-    astray: float
+    stray: float
     last: float
     period: float
     seen: float
@@ -115,11 +115,11 @@ class _Odds:
 
     @property
     def whole(self) -> float:
-        return sum(course.left for course in self.courses) + self._astray_after(self.seen)
+        return sum(course.left for course in self.courses) + self._stray_after(self.seen)
 
     def before(self, time: float) -> float:
         """Return the odds of a start after ``seen`` and before ``time``."""
-        odds = self._astray_after(self.seen) - self._astray_after(time)
+        odds = self._stray_after(self.seen) - self._stray_after(time)
         for course in self.courses:
             later = math.cbrt(max(time - course.origin, 0.0)) * course.slope - course.shift
             odds += course.left - course.odds * 0.5 * math.erfc(later)
@@ -127,12 +127,12 @@ class _Odds:
 
     def near(self, start: float) -> float:
         """Return the odds of a start within a fifth of a period of ``start``."""
-        return self.before(start + TUNING.same.near * self.period) - self.before(
-            max(start - TUNING.same.near * self.period, self.seen)
+        return self.before(start + TUNING.tolerances.on_time * self.period) - self.before(
+            max(start - TUNING.tolerances.on_time * self.period, self.seen)
         )
 
-    def astray_between(self, low: float, high: float) -> float:
-        return self._astray_after(max(low, self.seen)) - self._astray_after(high)
+    def stray_between(self, low: float, high: float) -> float:
+        return self._stray_after(max(low, self.seen)) - self._stray_after(high)
 
     def quantile(self, share: float) -> float:
         """Return the time before which the start comes with a share of the odds."""
@@ -146,8 +146,8 @@ class _Odds:
             low, high = (middle, high) if self.before(middle) < wanted else (low, middle)
         return high
 
-    def _astray_after(self, time: float) -> float:
-        return self.astray / max((time - self.last) / self.period, 1.0)
+    def _stray_after(self, time: float) -> float:
+        return self.stray / max((time - self.last) / self.period, 1.0)
 
 
 def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> NextStart:
@@ -169,8 +169,8 @@ def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: 
     if not whole > 0:
         return NextStart(now, now, now, 0.0)
     odds = replace(odds, courses=[course for course in odds.courses if course.left > _NEGLIGIBLE * whole])
-    least = _CHANCES.unlikely * whole / max(len(odds.courses), 1)
-    spread = max(believed_spread(clock.spread, len(clock.intervals)) * period, _CHANCES.sharpest)
+    least = _NEXT_PHASE.min_course_odds * whole / max(len(odds.courses), 1)
+    spread = max(predicted_spread(clock.spread, len(clock.intervals)) * period, _NEXT_PHASE.start_resolution_bins)
     likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
     start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
     return NextStart(
@@ -183,18 +183,21 @@ def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: 
 
 
 def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> _Odds:
-    seen_so_far = len(phases) - 1 + _CHANCES.weight
-    missed = (regularity.missed + _CHANCES.rate * _CHANCES.weight) / seen_so_far
-    astray = (regularity.astray + _CHANCES.rate * _CHANCES.weight) / seen_so_far
-    lengths = (phases.end - phases.start)[:-1][-_CHANCES.recent :]
-    seen = now - 1 - TUNING.cutting.small * float(np.sort(lengths)[len(lengths) // 2])
-    usual = max(interval_of(clock.intervals[-_CHANCES.recent :], least=0.5) / _REACH, _CHANCES.sharpest)
+    seen_so_far = len(phases) - 1 + _NEXT_PHASE.prior_miss_intervals
+    missed = (regularity.missed + _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals) / seen_so_far
+    stray = (regularity.stray + _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals) / seen_so_far
+    lengths = (phases.end - phases.start)[:-1][-_NEXT_PHASE.recent_phases :]
+    seen = now - 1 - TUNING.segmentation.min_volume_share * float(np.sort(lengths)[len(lengths) // 2])
+    usual = max(
+        interval_of(clock.intervals[-_NEXT_PHASE.recent_phases :], least=0.5) / _REACH,
+        _NEXT_PHASE.start_resolution_bins,
+    )
     courses = []
     for time in _times(phases, clock, period, now, lengths):
-        for more in range(TUNING.regular.missed + 1):
-            share = (1 - missed) * (1 - astray) * missed**more if more else 1 - missed - astray
+        for more in range(TUNING.intervals.max_missed + 1):
+            share = (1 - missed) * (1 - stray) * missed**more if more else 1 - missed - stray
             courses.append(_Course.of(time, share, usual, more * period, more, seen))
-    return _Odds(courses, astray, float(phases.start[-1]), period, seen, 1 - missed - astray)
+    return _Odds(courses, stray, float(phases.start[-1]), period, seen, 1 - missed - stray)
 
 
 def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
@@ -203,9 +206,9 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
     if not clock.from_end:
         on_grid = clock.late is not None
         return [_Time(1.0, last - (clock.late or 0.0), clock.next if clock.drifts or on_grid else period, 0.0)]
-    pause, length = float(clock.intervals[-_CHANCES.recent :].mean()), float(phases.end[-1]) - last
+    pause, length = float(clock.intervals[-_NEXT_PHASE.recent_phases :].mean()), float(phases.end[-1]) - last
     since = now - last - length
-    if since >= TUNING.cutting.gap * pause:
+    if since >= TUNING.segmentation.max_gap_periods * pause:
         return [_Time(1.0, last + length, pause, 0.0)]
     return [
         _Time(each.odds, last, each.length + pause, each.deviation)
@@ -218,14 +221,17 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
 
 def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
     """Probability that the start is near its prediction. After few intervals, courses have a wider spread."""
-    low, high = max(start - TUNING.same.near * odds.period, odds.seen), start + TUNING.same.near * odds.period
-    near = odds.astray_between(low, high)
+    low, high = (
+        max(start - TUNING.tolerances.on_time * odds.period, odds.seen),
+        start + TUNING.tolerances.on_time * odds.period,
+    )
+    near = odds.stray_between(low, high)
     for course in odds.courses:
         wide = course.widened(spread)
 
         def after(time: float, course: _Course = course, wide: float = wide) -> float:
             off = _deviations((time - course.origin) / course.mean, wide)
-            return 0.5 - math.copysign(0.5 * student(abs(off), intervals), off)
+            return 0.5 - math.copysign(0.5 * student_t_within(abs(off), intervals), off)
 
         near += course.left * (after(low) - after(high)) / max(after(odds.seen), _NEVER)
     return near / odds.whole

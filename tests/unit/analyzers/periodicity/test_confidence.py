@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from iotide.analyzers.periodicity.confidence import calibrated, certain, chance_in_time, student
+from iotide.analyzers.periodicity.confidence import calibrated, chance_in_time, confidence_of_chance, student_t_within
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 60, 61, 200])
@@ -14,13 +14,13 @@ def test_students_probability_is_the_integral_of_its_density(freedom: int, reach
     at = np.linspace(-reach, reach, 20_001)
     density = np.exp(log_scale - (freedom + 1) / 2 * np.log1p(at**2 / freedom))
     area = float(((density[1:] + density[:-1]) / 2 * np.diff(at)).sum())
-    assert student(reach, freedom) == pytest.approx(area, abs=1e-3 if freedom > 60 else 3e-5)
+    assert student_t_within(reach, freedom) == pytest.approx(area, abs=1e-3 if freedom > 60 else 3e-5)
 
 
 def test_certainty_falls_with_what_chance_can_do() -> None:
-    assert certain(0.0) == 1.0
-    assert certain(0.01) == pytest.approx(0.5)
-    assert certain(1.0) < 0.01
+    assert confidence_of_chance(0.0) == 1.0
+    assert confidence_of_chance(0.01) == pytest.approx(0.5)
+    assert confidence_of_chance(1.0) < 0.01
 
 
 def test_calibration_keeps_the_order_and_one_half() -> None:

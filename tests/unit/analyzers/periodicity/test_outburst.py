@@ -8,7 +8,7 @@ from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.periodicity.estimator import SignalWindow
-from iotide.analyzers.periodicity.phases.outburst import without_bursts
+from iotide.analyzers.periodicity.phases.dominant_burst import without_bursts
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import ALL_COUNTS
 from iotide.events import EventBatch, Kind, concatenate, make_batch

@@ -93,24 +93,24 @@ def test_several_long_distances_among_uneven_ones_are_a_heavy_tail_and_no_pauses
     rng = np.random.default_rng(4)
     intervals = 10 * np.maximum(rng.normal(1, 0.3, 46), 0.4)
     intervals[[8, 20, 33]] = [60.0, 90.0, 120.0]
-    assert measured(intervals, 1.0).astray == 0
+    assert measured(intervals, 1.0).stray == 0
     intervals = 10 * rng.normal(1, 0.03, 46)
     intervals[[8, 20, 33]] = [60.0, 90.0, 120.0]
-    assert measured(intervals, 1.0).astray == 3
+    assert measured(intervals, 1.0).stray == 3
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_heavy_tail_of_distances_is_no_pauses_of_a_period(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = measured(30 * (1 + rng.pareto(1.3, 50)))
-    assert found.astray == 0 or found.spread < 0.35
+    assert found.stray == 0 or found.spread < 0.35
 
 
 def test_pauses_of_an_even_program_are_none_of_its_intervals() -> None:
     intervals = np.random.default_rng(2).normal(100, 5, 30)
     intervals[[8, 20]] = 900
     found = measured(intervals)
-    assert found.astray == 2
+    assert found.stray == 2
     assert found.period == pytest.approx(100, rel=0.03)
 
 
@@ -135,7 +135,7 @@ def late_now_and_then(seed: int, missing: float = 0.0) -> Floats:
 def test_phases_that_were_held_up_make_the_period_no_longer(seed: int, missing: float) -> None:
     found = measured(late_now_and_then(seed, missing))
     assert found.period == pytest.approx(50, rel=0.005)
-    assert found.astray == 4
+    assert found.stray == 4
     assert found.spread < 0.03
 
 
@@ -143,13 +143,13 @@ def test_phases_that_were_held_up_make_the_period_no_longer(seed: int, missing: 
 def test_irregular_phases_are_not_taken_for_late_ones(spread: float) -> None:
     rng = np.random.default_rng(round(10 * spread))
     intervals = 50 * rng.gamma(1 / spread**2, spread**2, 40)
-    assert measured(intervals, 1.0).astray == 0
+    assert measured(intervals, 1.0).stray == 0
 
 
 def test_phases_that_take_longer_are_not_late() -> None:
     length = np.where(np.arange(31) % 10 == 1, 50.0, 15.0)
     found = measured((60 + length)[:-1], length)
-    assert found.astray == 0
+    assert found.stray == 0
     assert found.period == pytest.approx(float((60 + length)[:-1].mean()), rel=0.01)
 
 
@@ -159,7 +159,7 @@ def test_phases_that_take_longer_are_not_late_although_one_was_missed() -> None:
     kept = np.arange(61) != 25
     found = regularity(phases_of(start[kept], length[kept]))
     assert found is not None
-    assert found.astray <= 1
+    assert found.stray <= 1
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -169,7 +169,7 @@ def test_phases_missed_in_runs_make_the_period_no_longer(seed: int) -> None:
     steps[-2:] = 1  # a pause is detected only after its end
     found = measured(60 * (steps + rng.normal(0, 0.01, 50)))
     assert found.period == pytest.approx(60, rel=0.01)
-    assert found.missed + found.astray == (steps > 1).sum()
+    assert found.missed + found.stray == (steps > 1).sum()
 
 
 @pytest.mark.parametrize("pause", [120.0, 450.0, 2500.0])

@@ -37,4 +37,4 @@ def test_each_number_tells_its_meaning_and_its_source(group: str, name: str) -> 
 
 def test_numbers_cannot_be_assigned() -> None:
     with pytest.raises(AttributeError):
-        TUNING.same.period = 0.2  # type: ignore[misc]
+        TUNING.tolerances.equal_period_log = 0.2  # type: ignore[misc]

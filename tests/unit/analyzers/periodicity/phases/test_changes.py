@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.periodicity.phases.changes import chance_to_wander, last_change
+from iotide.analyzers.periodicity.phases.changes import chance_of_wandering, last_change
 from iotide.analyzers.periodicity.phases.phases import Floats
 
 
@@ -39,7 +39,7 @@ def test_independent_intervals_wander_by_chance_alone() -> None:
         lambda n: rng.gamma(6, 20, n),
         lambda n: rng.uniform(50, 150, n),
     )
-    chances = np.array([chance_to_wander(drawn[k % 3](8 + k % 40)) for k in range(1200)])
+    chances = np.array([chance_of_wandering(drawn[k % 3](8 + k % 40)) for k in range(1200)])
     for level in (0.01, 0.05, 0.5):
         assert (chances < level).mean() == pytest.approx(level, abs=0.01 + 0.15 * level)
 
@@ -47,8 +47,8 @@ def test_independent_intervals_wander_by_chance_alone() -> None:
 def test_distances_that_walk_at_random_wander() -> None:
     rng = np.random.default_rng(5)
     walks = [np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(50)]
-    assert np.median([chance_to_wander(100 * walk) for walk in walks]) < 1e-4
-    assert chance_to_wander(np.full(12, 50.0)) == 1
+    assert np.median([chance_of_wandering(100 * walk) for walk in walks]) < 1e-4
+    assert chance_of_wandering(np.full(12, 50.0)) == 1
 
 
 def walk_between_walls(seed: int) -> Floats:

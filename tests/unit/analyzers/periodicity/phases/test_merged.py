@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.periodicity.phases.merged import multiples_of_one, split_merged
+from iotide.analyzers.periodicity.phases.merged import phase_multiples, split_merged
 from iotide.analyzers.periodicity.phases.phases import Segmenter
 
 
@@ -16,7 +16,7 @@ def signal(starts: list[int], width: int, length: int) -> npt.NDArray[np.float64
 
 def test_volumes_are_multiples_of_the_most_common_one() -> None:
     volume = np.array([10.1, 9.9, 20.3, 10.0, 29.8, 10.05])
-    counts = multiples_of_one(volume, volume * 0.5)
+    counts = phase_multiples(volume, volume * 0.5)
     assert counts is not None
     assert counts.tolist() == [1, 1, 2, 1, 3, 1]
 
@@ -24,11 +24,11 @@ def test_volumes_are_multiples_of_the_most_common_one() -> None:
 def test_unlike_volumes_have_no_unit() -> None:
     rng = np.random.default_rng(3)
     volume = rng.uniform(1, 5, 30)
-    assert multiples_of_one(volume, volume) is None
+    assert phase_multiples(volume, volume) is None
 
 
 def test_larger_phase_that_is_no_longer_stays_one() -> None:
-    counts = multiples_of_one(np.array([1.0, 1, 2, 1, 1, 2, 1]), np.ones(7))
+    counts = phase_multiples(np.array([1.0, 1, 2, 1, 1, 2, 1]), np.ones(7))
     assert counts is not None
     assert counts.tolist() == [1] * 7
 

@@ -3,7 +3,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.periodicity.phases.phase_volumes import likeness_of, with_stragglers, with_trickle
+from iotide.analyzers.periodicity.phases.phase_volumes import (
+    volume_similarity,
+    with_background_volume,
+    with_trailing_requests,
+)
 from iotide.analyzers.periodicity.phases.phases import Segmenter
 
 
@@ -18,7 +22,7 @@ def test_trickle_belongs_to_the_phase_before_it() -> None:
     values = signal([10, 60, 110], 20, 160)
     values[35:40] = 0.5
     segmenter = Segmenter(values)
-    volume = with_trickle(segmenter, segmenter.segment(50.0))
+    volume = with_background_volume(segmenter, segmenter.segment(50.0))
     assert volume.tolist() == [102.5, 100.0, 100.0]
 
 
@@ -31,8 +35,8 @@ def test_phases_that_are_alike_only_with_their_stragglers_have_them() -> None:
         values[start + 20 - trickling : start + 20 + 4 * trickling : 5] = 5.0 * trickling / trickling
     segmenter = Segmenter(values)
     phases = segmenter.refined(segmenter.segment(50.0))
-    assert likeness_of(segmenter, phases).count in (9, 10)
-    whole = with_stragglers(segmenter, phases)
+    assert volume_similarity(segmenter, phases).count in (9, 10)
+    whole = with_trailing_requests(segmenter, phases)
     assert (whole.end >= phases.end).all()
     assert whole.volume.sum() == pytest.approx(values.sum())
     assert (whole.end[:-1] <= whole.start[1:]).all()
@@ -40,12 +44,12 @@ def test_phases_that_are_alike_only_with_their_stragglers_have_them() -> None:
 
 def test_even_phases_have_no_stragglers() -> None:
     segmenter = Segmenter(signal([10, 60, 110, 160], 20, 210))
-    likeness = likeness_of(segmenter, segmenter.segment(50.0))
-    assert (likeness.spread, likeness.count, likeness.straggling) == (0.0, 4, False)
+    likeness = volume_similarity(segmenter, segmenter.segment(50.0))
+    assert (likeness.spread, likeness.count, likeness.trailing) == (0.0, 4, False)
 
 
 def test_phase_that_still_runs_is_not_compared() -> None:
     segmenter = Segmenter(signal([10, 60, 110, 160], 20, 165))
-    likeness = likeness_of(segmenter, segmenter.segment(50.0))
+    likeness = volume_similarity(segmenter, segmenter.segment(50.0))
     assert likeness.spread < 1e-12
     assert likeness.count == 3

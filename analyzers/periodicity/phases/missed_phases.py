@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
-from .remembered import remembered
+from .memoized import memoized
 
 Floats = npt.NDArray[np.float64]
 Multiples = npt.NDArray[np.int64]
@@ -20,7 +20,7 @@ _ROUNDS: Final = 4  # rounds of expectation maximization
 _NOTHING: Final = 1e-12
 
 
-class Reading(NamedTuple):
+class IntervalClasses(NamedTuple):
     """Interpretation of intervals.
 
     Attributes:
@@ -34,8 +34,8 @@ class Reading(NamedTuple):
     plain: float
 
 
-@remembered
-def read_as_stumbling(intervals: Floats) -> Reading:
+@memoized
+def classify_intervals(intervals: Floats) -> IntervalClasses:
     """Determine how many periods each interval spans.
 
     Intervals are a mixture of two components. One is normal around one period, or around several periods across missed
@@ -50,17 +50,17 @@ def read_as_stumbling(intervals: Floats) -> Reading:
     n = len(intervals)
     period = float(np.sort(intervals)[(n - 1) // 2])
     ratio = intervals / period
-    near = ratio[np.abs(ratio - 1) < TUNING.same.near] - 1
+    near = ratio[np.abs(ratio - 1) < TUNING.tolerances.on_time] - 1
     deviation = math.hypot(math.sqrt(float(near @ near) / len(near)), math.sqrt(RESOLVED) / period)
     log_range = max(math.log(float(intervals.max()) / float(intervals.min())), _NOTHING)
-    missed = astray = TUNING.chances.rate
+    missed = stray = TUNING.next_phase.prior_miss_rate
     for _ in range(_ROUNDS):
         unit, ratio = period, intervals / period
         multiple = np.maximum(np.rint(ratio), 1.0)
         off = (ratio - multiple) / deviation
-        on_grid = (1 - astray) * (1 - missed) * missed ** (multiple - 1)
+        on_grid = (1 - stray) * (1 - missed) * missed ** (multiple - 1)
         on_grid *= np.exp(-0.5 * off * off) / (deviation * math.sqrt(2 * math.pi))
-        elsewhere = astray / (ratio * log_range)
+        elsewhere = stray / (ratio * log_range)
         share = on_grid / (on_grid + elsewhere)
         whole = float(share.sum())
         if whole < 1:
@@ -69,12 +69,12 @@ def read_as_stumbling(intervals: Floats) -> Reading:
         period = float(share @ intervals) / spanned
         square = float(share @ np.square(intervals / period - multiple)) / whole
         deviation = math.sqrt(square + RESOLVED / period**2)
-        missed = max(1 - whole / spanned, TUNING.chances.rate / n)
-        astray = max(1 - whole / n, TUNING.chances.rate / n)
+        missed = max(1 - whole / spanned, TUNING.next_phase.prior_miss_rate / n)
+        stray = max(1 - whole / n, TUNING.next_phase.prior_miss_rate / n)
     likelihood = float(np.log(on_grid + elsewhere).sum()) - n * math.log(unit)
     found = np.where(2 * share > 1, multiple, 0.0).astype(np.int64)
     # two additional parameters each cost half the logarithm of the number of intervals
-    return Reading(found, likelihood - math.log(n), _of_one_kind(intervals))
+    return IntervalClasses(found, likelihood - math.log(n), _of_one_kind(intervals))
 
 
 def _of_one_kind(intervals: Floats) -> float:

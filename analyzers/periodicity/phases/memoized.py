@@ -15,10 +15,10 @@ Result = TypeVar("Result")
 
 _LATEST: Final = 64
 """Results kept per function: those of the hypotheses and clipped signals of one search."""
-_forgetting: Final[list[Callable[[], None]]] = []
+_clear_functions: Final[list[Callable[[], None]]] = []
 
 
-def remembered(function: Callable[[*Arguments], Result]) -> Callable[[*Arguments], Result]:
+def memoized(function: Callable[[*Arguments], Result]) -> Callable[[*Arguments], Result]:
     """Return the function with a table of its latest results.
 
     Args:
@@ -30,7 +30,7 @@ def remembered(function: Callable[[*Arguments], Result]) -> Callable[[*Arguments
         values = [np.frombuffer(each) if isinstance(each, bytes) else each for each in key]
         return function(*values)  # type: ignore[arg-type]
 
-    _forgetting.append(of_key.cache_clear)
+    _clear_functions.append(of_key.cache_clear)
 
     @wraps(function)
     def of_values(*arguments: *Arguments) -> Result:
@@ -39,7 +39,7 @@ def remembered(function: Callable[[*Arguments], Result]) -> Callable[[*Arguments
     return of_values
 
 
-def forget() -> None:
+def clear_memo() -> None:
     """Clear all tables, after a change of ``TUNING``."""
-    for each in _forgetting:
+    for each in _clear_functions:
         each()

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-from iotide.analyzers.periodicity.phases.remembered import Floats, forget, remembered
+from iotide.analyzers.periodicity.phases.memoized import Floats, clear_memo, memoized
 
 
 def test_equal_arguments_are_computed_once_until_forgotten() -> None:
     computed: list[tuple[list[float], float]] = []
 
-    @remembered
+    @memoized
     def scaled(values: Floats, factor: float) -> Floats:
         computed.append((values.tolist(), factor))
         return values * factor
@@ -19,6 +19,6 @@ def test_equal_arguments_are_computed_once_until_forgotten() -> None:
     assert scaled(values, 2.0).tolist() == [14.0, 4.0, 6.0]
     assert scaled(values, 3.0).tolist() == [21.0, 6.0, 9.0]
     assert len(computed) == 3
-    forget()
+    clear_memo()
     assert scaled(values, 3.0).tolist() == [21.0, 6.0, 9.0]
     assert len(computed) == 4

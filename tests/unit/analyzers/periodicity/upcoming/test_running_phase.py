@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.analyzers.periodicity.upcoming.running import endings
+from iotide.analyzers.periodicity.upcoming.running_phase import endings
 
 LENGTHS = np.array([10.0, 10.4, 9.7, 40.0, 10.2, 9.9, 10.1, 39.0])
 

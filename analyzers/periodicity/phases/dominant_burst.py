@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..estimator import SignalWindow
 from ..tuning import TUNING
 
-_OTHERS: Final = TUNING.others
+_SECONDARY_PERIODS: Final = TUNING.secondary_periods
 
 
 def without_bursts(view: SignalWindow) -> Iterator[SignalWindow]:
@@ -20,10 +20,10 @@ def without_bursts(view: SignalWindow) -> Iterator[SignalWindow]:
     A burst at the start may be input that is read once, and one at the end a result that is written once. The longer
     side of the burst is the new window. Bursts that leave less than half of the window's bins are ignored.
     """
-    least = _OTHERS.left * len(view.window)
-    for _ in range(_OTHERS.told):
+    least = _SECONDARY_PERIODS.min_left_share * len(view.window)
+    for _ in range(_SECONDARY_PERIODS.max_earlier_periods):
         shorter = _without_burst(view)
-        if shorter is None or len(shorter.window) < max(least, TUNING.cutting.fewest_bins):
+        if shorter is None or len(shorter.window) < max(least, TUNING.segmentation.min_window_bins):
             return
         yield shorter
         view = shorter
@@ -35,12 +35,12 @@ def _without_burst(view: SignalWindow) -> SignalWindow | None:
     busy = np.flatnonzero(window > total / max(len(window), 1))
     if not len(busy) or not total > 0:
         return None
-    breaks = np.flatnonzero(np.diff(busy) > max(len(window) // _OTHERS.parts, 1))
+    breaks = np.flatnonzero(np.diff(busy) > max(len(window) // _SECONDARY_PERIODS.window_parts, 1))
     first, last = busy[np.append(0, breaks + 1)], busy[np.append(breaks, len(busy) - 1)]
     sums = np.append(0.0, np.cumsum(window))
     volumes = sums[last + 1] - sums[first]
     heaviest = int(volumes.argmax())
-    if volumes[heaviest] < _OTHERS.dominates * total:
+    if volumes[heaviest] < _SECONDARY_PERIODS.min_burst_share * total:
         return None
     # the bins beside the burst may contain its edges
     before, after = max(int(first[heaviest]) - 1, 0), min(int(last[heaviest]) + 2, len(window))

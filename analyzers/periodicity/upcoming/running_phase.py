@@ -49,7 +49,7 @@ def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
         since: time since then, bins.
     """
     kinds = _kinds(lengths)
-    requests = TUNING.chances.requests / max(float(lengths.sum()) / len(lengths), _NEVER)
+    requests = TUNING.next_phase.requests_per_phase / max(float(lengths.sum()) / len(lengths), _NEVER)
     silent = requests * math.exp(-requests * since)
     ended, found = 0.0, []
     for kind in kinds:
@@ -72,13 +72,13 @@ def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
 def _kinds(lengths: Floats) -> list[_Kind]:
     """Group lengths into kinds separated by gaps. The common relative spread is around the mean of each kind."""
     ordered = np.sort(lengths)
-    cuts = np.flatnonzero(ordered[1:] > (1 + TUNING.chances.unlike) * ordered[:-1]) + 1
+    cuts = np.flatnonzero(ordered[1:] > (1 + TUNING.next_phase.kind_length_difference) * ordered[:-1]) + 1
     parts = np.split(ordered, cuts)
     means = [max(float(part.sum()) / len(part), _NEVER) for part in parts]
     square = sum(float(np.square(part / mean - 1).sum()) for part, mean in zip(parts, means, strict=True))
     # the prior weighs as much as one more length
-    spread = math.sqrt((square + TUNING.chances.usual**2) / (len(lengths) - len(parts) + 1))
+    spread = math.sqrt((square + TUNING.next_phase.prior_spread**2) / (len(lengths) - len(parts) + 1))
     return [
-        _Kind(len(part), mean, max(spread * mean, TUNING.chances.sharpest))
+        _Kind(len(part), mean, max(spread * mean, TUNING.next_phase.start_resolution_bins))
         for part, mean in zip(parts, means, strict=True)
     ]

@@ -1,0 +1,224 @@
+"""Quality of a segmentation of a signal into phases: similarity of intervals and volumes, and contrast."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from ..confidence import chance_in_time, chance_of, confidence_of_chance
+from ..phases.changes import chance_of_wandering
+from ..phases.phase_volumes import VolumeSimilarity, volume_similarity, with_trailing_requests
+from ..phases.phases import Phases, Segmenter
+from ..phases.regularity import Regularity
+from ..tuning import TUNING
+
+_TOLERANCES: Final = TUNING.tolerances
+_SEGMENTATION: Final = TUNING.segmentation
+_QUALITY: Final = TUNING.quality
+_NOTHING: Final = 1e-9
+
+
+class PeriodCandidate(Struct, frozen=True, eq=False):
+    """A segmentation into phases.
+
+    Attributes:
+        phases: phases, times in bins of the view; stragglers belong to the phase before them.
+        period: mean interval between the phases within the window, bins.
+        regularity: regularity of all phases, including those of the history.
+        quality: confidence that these are the phases, however irregular, in [0, 1].
+        regular, alike: confidence from their intervals, and from their volumes.
+        mean_distance_confidence: confidence that intervals have a mean distance, however uneven.
+        clear: whether the phases are both regular and alike, so that no other segmentation is tried.
+        weight: rank among segmentations: higher for more similar intervals and volumes.
+        by_pauses: whether the segmentation searched pauses instead of phases.
+    """
+
+    phases: Phases
+    period: float
+    regularity: Regularity
+    quality: float
+    regular: float
+    alike: float
+    mean_distance_confidence: float
+    clear: bool
+    weight: float
+    by_pauses: bool
+
+    @property
+    def sure(self) -> bool:
+        """Whether these are certainly the phases, however regular."""
+        return self.quality > _TOLERANCES.certain_confidence
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no alternative needs to be examined."""
+        return self.clear and self.confidence > _TOLERANCES.certain_confidence
+
+    @property
+    def periodic_share(self) -> float:
+        """Share of the quality for which the phases have a period: similar phases may come at random times.
+
+        Regular intervals count by the probability that the next two are as predicted.
+        """
+        spread, count = self.regularity.clock_spread, len(self.regularity.intervals)
+        foreseen = max(self.regular * chance_in_time(spread, count) ** 2, self.mean_distance_confidence)
+        steady = 1 - (1 - foreseen) * (1 - self.alike)
+        # around a drift, intervals are more regular than ``chance`` assumes
+        chance = self.regularity.chance
+        if self.regularity.drift:
+            chance = chance_of(spread, min(count, TUNING.intervals.drift_intervals))
+        periodic_share = (
+            confidence_of_chance(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
+        )
+        if spread > _TOLERANCES.on_time:  # intervals that vary less come near the mean in any order
+            periodic_share *= confidence_of_chance(
+                _QUALITY.half_confidence_chance**2 / max(chance_of_wandering(self.regularity.intervals), _NOTHING)
+            )
+        return periodic_share
+
+    @property
+    def confidence(self) -> float:
+        """Probability that these are the phases, and that the next one starts as the period predicts."""
+        return self.quality * chance_in_time(self.regularity.clock_spread, len(self.regularity.intervals))
+
+
+class Segmentation(Struct, frozen=True, eq=False):
+    """Phases in bins of their segmenter, their regularity, and the resulting period."""
+
+    phases: Phases
+    period: float
+    regularity: Regularity
+    by_pauses: bool
+
+
+def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCandidate:
+    """Compute the quality of a segmentation.
+
+    Phases are certain if their intervals, or their volumes, are more alike than by chance. A few phases that stand out
+    clearly and are alike have some confidence, too.
+    """
+    measured = found.regularity
+    contrast = _contrast(segmenter, found.phases)
+    mean_distance = _contrast_confidence(contrast) * _mean_distance_confidence(measured)
+    even = _evenness_confidence(measured)
+    phases = segmenter.measured(found.phases)
+    volumes = _volumes(segmenter, found.phases, phases)
+    similarity = math.exp(-((volumes.spread / _QUALITY.volume_spread_scale) ** 2))
+    alike = similarity * _volume_confidence(volumes)
+    regular = max(even, mean_distance)
+    quiet, contrast = contrast, 1 - (1 - contrast) * (1 - _unneeded_contrast(measured, contrast))
+    return PeriodCandidate(
+        phases=(with_trailing_requests(segmenter.origin, phases) if volumes.trailing else phases).shifted(begin),
+        period=found.period,
+        regularity=measured,
+        quality=contrast
+        * max(
+            1 - (1 - regular) * (1 - alike),
+            _QUALITY.few_phases_confidence * similarity * _contrast_confidence(contrast),
+        ),
+        regular=regular,
+        alike=alike,
+        mean_distance_confidence=mean_distance,
+        clear=quiet * min(even, alike) > _TOLERANCES.certain_confidence,
+        weight=_weight(found, volumes, contrast),
+        by_pauses=found.by_pauses,
+    )
+
+
+def _evenness_confidence(measured: Regularity) -> float:
+    """Return the confidence that intervals are more even than by chance."""
+    return math.exp(-((measured.clock_spread / _QUALITY.interval_spread_scale) ** 2)) * confidence_of_chance(
+        _QUALITY.tried_segmentations * measured.chance
+    )
+
+
+def _volumes(segmenter: Segmenter, found: Phases, phases: Phases) -> VolumeSimilarity:
+    """Compare the volumes of phases in a signal, and in the signal that it was clipped from.
+
+    Phases that others delay have similar volumes. Phases that write for a fixed time have similar lengths.
+    """
+    volumes = volume_similarity(segmenter, found)
+    if segmenter.origin is segmenter:
+        return volumes
+    return min(volumes, volume_similarity(segmenter.origin, phases), key=lambda each: each.spread)
+
+
+def _volume_confidence(volumes: VolumeSimilarity) -> float:
+    """Return the confidence that volumes are more alike than by chance.
+
+    By construction, each phase has at least a fifth of the usual volume.
+    """
+    spread = max(volumes.spread, _QUALITY.volume_spread_resolution) / (1 - _SEGMENTATION.min_volume_share)
+    return confidence_of_chance(_QUALITY.tried_segmentations * chance_of(spread, volumes.count))
+
+
+def _unneeded_contrast(measured: Regularity, contrast: float) -> float:
+    """Return the share of missing contrast that very even phases do not need.
+
+    Pauses shorter than a bin are never empty. But bins with alternately one request more or less are as even.
+    """
+    return (
+        (contrast > _SEGMENTATION.min_volume_share)
+        * math.exp(-((measured.clock_spread / _TOLERANCES.irregular_spread) ** 2))
+        * confidence_of_chance(chance_of(max(measured.clock_spread, _TOLERANCES.equal_spread), len(measured.intervals)))
+    )
+
+
+def _weight(found: Segmentation, volumes: VolumeSimilarity, contrast: float) -> float:
+    """Return the rank of a segmentation.
+
+    Merging k phases divides both spreads by the root of k, which must not increase the weight.
+    """
+    measured = found.regularity
+    spreads = _with_prior_value(measured.clock_spread, len(measured.intervals)) * _with_prior_value(
+        volumes.spread, volumes.count
+    )
+    if measured.clock_spread > 1:
+        spreads *= measured.clock_spread**2  # wilder than chance: these are parts of phases
+    return math.log(max(contrast, 1e-3) * len(found.phases) * _explained_time_share(found) / spreads) - (
+        _QUALITY.change_weight_loss if measured.since else 0.0
+    )
+
+
+def _explained_time_share(found: Segmentation) -> float:
+    """Return the share of the time in intervals on time or across missed phases."""
+    measured = found.regularity
+    if not measured.stray:
+        return 1.0
+    whole = float(found.phases.start[-1] - found.phases.start[0])
+    return min(measured.period * (len(measured.intervals) + measured.missed) / max(whole, 1.0), 1.0)
+
+
+def _mean_distance_confidence(measured: Regularity) -> float:
+    """Return the confidence that uneven intervals have a mean distance, since they are too many for chance."""
+    accident = confidence_of_chance(_QUALITY.half_confidence_chance * measured.chance / _QUALITY.mean_distance_chance)
+    return accident * math.exp(-((measured.spread / _QUALITY.uneven_spread_scale) ** 8))
+
+
+def _contrast_confidence(contrast: float) -> float:
+    return min(max((contrast - _QUALITY.min_contrast) / (_QUALITY.full_contrast - _QUALITY.min_contrast), 0.0), 1.0)
+
+
+def _contrast(segmenter: Segmenter, phases: Phases) -> float:
+    """Return how much quieter the time between phases is, in [0, 1]; each byte outside counts as between."""
+    begin = int(phases.first[0])
+    inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
+    outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
+    rest = max(len(segmenter.values) - begin - length, 1.0)
+    level = inside / max(length, 1.0)
+    gaps = phases.first[1:] - phases.stop[:-1]
+    if 2 * int((gaps <= _SEGMENTATION.edge_bins).sum()) > len(gaps):
+        # volumes include the bins at both edges of a phase, which here are all bins between two phases
+        quiet = np.minimum(segmenter.values[phases.stop[:-1]], segmenter.values[phases.first[1:] - 1])
+        outside = max(outside, float(quiet.sum()) / len(quiet) * rest)
+        within = segmenter.running[phases.stop] - segmenter.running[phases.first]
+        level = float(within.sum()) / max(length, 1.0)
+    return max(1 - (outside / rest) / level, 0.0)
+
+
+def _with_prior_value(spread: float, count: int) -> float:
+    """Return a spread with one additional value that is off by a quarter, since a few may be alike by chance."""
+    return math.sqrt(((count - 1) * spread**2 + _QUALITY.added_value_deviation**2) / count)
