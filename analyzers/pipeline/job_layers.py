@@ -48,14 +48,15 @@ class JobLayers:
         settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
         return lambda cut=None: _report(LayerAnalyzer.restore(settings, data), calls, self._job, cut)
 
-    def report(self, cut: Cut | None = None, nesting: Nesting | None = None) -> Layers:
+    def report(self, cut: Cut | None = None, nesting: Nesting | None = None, *, has_handles: bool = True) -> Layers:
         """Return the current report, without a copy of the state.
 
         Args:
             cut: maximum lengths of its lists; by default they are complete.
             nesting: source of the nesting of calls, if the calls do not record it.
+            has_handles: False if handles were made from files.
         """
-        return _report(self._analyzer, self._names.calls, self._job, cut, nesting)
+        return _report(self._analyzer, self._names.calls, self._job, cut, nesting, has_handles=has_handles)
 
     def losses(self) -> dict[str, int]:
         """Return losses by reason."""
@@ -63,11 +64,17 @@ class JobLayers:
 
 
 def _report(
-    analyzer: LayerAnalyzer, calls: Sequence[str], job: str, cut: Cut | None, nesting: Nesting | None = None
+    analyzer: LayerAnalyzer,
+    calls: Sequence[str],
+    job: str,
+    cut: Cut | None,
+    nesting: Nesting | None = None,
+    *,
+    has_handles: bool = True,
 ) -> Layers:
     from ..layers.report.report import Cut, make_report  # imported on demand with all findings, which are rarely needed
 
-    return make_report(analyzer, calls, job, nesting=nesting, cut=cut or Cut())
+    return make_report(analyzer, calls, job, nesting=nesting, has_handles=has_handles, cut=cut or Cut())
 
 
 KIND = AnalyzerKind("layers", lambda context: JobLayers(context) if context.settings.layers.enabled else None)

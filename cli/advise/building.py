@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-
 from ...analyzers.advice.settings import AdviceSettings
 from ...analyzers.advice.update import AdviceAnalyzer
-from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
 from ...analyzers.offline.detection import AnalysisOptions, analyse
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
-from ...events import EventBatch, concatenate
 from ...results.advice import Advice
 from ..common.one_job_bounds import MAX_ADVICE_ROWS
 from ..traces.analysing import add_events, context_of
+from ..traces.nesting import nesting_of
 from ..traces.trace_reading import Trace
 
 
@@ -29,10 +26,7 @@ def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -
     settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=MAX_ADVICE_ROWS)
     context = context_of(job, AnalyzerSettings())
     analyzer = AdviceAnalyzer(context, settings)
-    in_order: Callable[[Iterable[EventBatch]], Iterator[EventBatch]] | None = None
-    if lacks_depth(chunk for _, chunk in trace.chunks):
-        in_order = lambda batches: iter([nested_by_time(concatenate(list(batches)))])  # noqa: E731
-    add_events(analyzer, trace, context.names, in_order=in_order, what="judging")
+    add_events(analyzer, trace, context.names, in_order=nesting_of(trace), what="judging")
     periodicity = analyse(
         trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.with_members, trace.stamp_s
     ).prediction

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...analyzers.dfg.spec.filters import Filter, Selector
-from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
 from ...analyzers.layers.report.report import Cut
 from ...analyzers.layers.settings import LayersSettings
 from ...analyzers.pipeline.graph_steps import let_through
 from ...analyzers.pipeline.job_layers import JobLayers
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
-from ...events import EventBatch, StreamInfo, concatenate
+from ...events import EventBatch, StreamInfo
 from ...events.files import readable
 from ...results.layers import LayersReport
 from ..common.console.input_problems import problem_list
 from ..common.one_job_bounds import MAX_FILE_ROWS, MAX_FILES
 from ..traces.analysing import add_events, context_of
+from ..traces.nesting import nesting_of
 from ..traces.trace_reading import Trace
 
 _SETTINGS = LayersSettings(
@@ -55,21 +55,15 @@ def report_of(
         kept += len(picked)
         return picked
 
-    by_time = lacks_depth(chunk for _, chunk in trace.chunks)
-    add_events(
-        layers,
-        trace,
-        names,
-        chosen=pick,
-        in_order=(lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None,
-        what="taking layers apart",
-    )
+    nesting = nesting_of(trace)
+    add_events(layers, trace, names, chosen=pick, in_order=nesting, what="taking layers apart")
+    told = layers.report(cut) if nesting is None else layers.report(cut, "time", has_handles=nesting.has_handles)
     return LayersReport(
         files=[readable(path) for path in paths],
         source=", ".join(sorted(set(trace.formats))),
         wall_clock=trace.wall_clock,
         filtered_out=trace.events - kept,
-        layers=layers.report(cut, "time" if by_time else None),
+        layers=told,
         problems=problem_list(trace.problems),
         problems_total=trace.problems.total,
     )

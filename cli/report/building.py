@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ...analyzers.advice.update import AdviceAnalyzer
 from ...analyzers.heat_map.settings import HeatMapSettings
 from ...analyzers.heat_map.update import HeatMapAnalyzer
-from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
 from ...analyzers.layers.report.report import Cut
 from ...analyzers.offline.detection import AnalysisOptions, analyse
 from ...analyzers.online.predictor import Predictor
@@ -22,11 +21,11 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
 from ...clients.report.job_data import JobData
 from ...clients.report.report_data import ReportData
-from ...events import concatenate
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
 from ..traces.analysing import add_events, context_of
+from ..traces.nesting import nesting_of
 from ..traces.trace_reading import Trace
 
 _TOP = 40
@@ -76,16 +75,15 @@ def material_of(trace: Trace, job: str) -> ReportData:
     signal = Predictor(job, DetectSettings())
     each: list[Analyzer] = [totals, layers, graph, interactions, heat, *([] if advice is None else [advice])]
     together = _CombinedAnalyzers(each, signal, context)
-    by_time = lacks_depth(chunk for _, chunk in trace.chunks)
-    nested = (lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None
-    add_events(together, trace, context.names, in_order=nested, what="analysing")
+    nesting = nesting_of(trace)
+    add_events(together, trace, context.names, in_order=nesting, what="analysing")
     together.settle()
     prediction = analyse(
         trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.with_members, trace.stamp_s
     ).prediction
     first_ns, last_ns = trace.span_ns
     findings = Findings(
-        layers=layers.report(_CUT, "time" if by_time else None),
+        layers=layers.report(_CUT) if nesting is None else layers.report(_CUT, "time", has_handles=nesting.has_handles),
         heat=heat.frozen()(),
         graph=graph.frozen()(),
         ranking=interactions.frozen()(),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from iotide.events import EventBatch, Kind, Layer, make_batch
+from support.jobs.alike import assert_alike
 from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import iotide
 from support.system.waiting import DEADLINE_S
@@ -81,22 +82,6 @@ def told_offline(command: str, archive: Path) -> Any:
     return json.loads(done.stdout)
 
 
-def hold_alike(live: Any, offline: Any, where: str) -> None:
-    """Assert that both are the same up to the rounding of sums of fractions."""
-    if isinstance(live, dict):
-        assert live.keys() == offline.keys(), where
-        for key in live:
-            hold_alike(live[key], offline[key], f"{where}.{key}")
-    elif isinstance(live, list):
-        assert len(live) == len(offline), where
-        for at, (one, other) in enumerate(zip(live, offline, strict=True)):
-            hold_alike(one, other, f"{where}[{at}]")
-    elif isinstance(live, float):
-        assert live == pytest.approx(offline, rel=1e-9, abs=1e-12), where
-    else:
-        assert live == offline, where
-
-
 def without(told: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name not in names}
 
@@ -109,25 +94,25 @@ def test_running_job_and_its_archive_have_the_same_results(tmp_path: Path) -> No
     for each in (live["dfg"], graph):
         for activity in each["activities"]:
             del activity["exact"]  # whether events arrived in order, as from an archive
-    hold_alike(without(live["dfg"], "job"), without(graph, "job"), "graph")
+    assert_alike(without(live["dfg"], "job"), without(graph, "job"), "graph")
     assert graph["edges"]
     layers = told_offline("layers", archive)["layers"]
     # the timeline of a running job is coarser, by layers.max_marks
-    hold_alike(without(live["layers"], "job", "marks"), without(layers, "job", "marks"), "layers")
+    assert_alike(without(live["layers"], "job", "marks"), without(layers, "job", "marks"), "layers")
     ranking = told_offline("rank", archive)["ranking"]
-    hold_alike(without(live["rank"], "job"), without(ranking, "job"), "ranking")
+    assert_alike(without(live["rank"], "job"), without(ranking, "job"), "ranking")
     assert ranking["files"]
     phases = told_offline("analyze filesystems", archive)
-    hold_alike(without(live["filesystems"], "job"), without(phases, "job"), "file systems")
+    assert_alike(without(live["filesystems"], "job"), without(phases, "job"), "file systems")
     heat = told_offline("analyze heatmap", archive)
-    hold_alike(without(live["heatmap"], "job"), without(heat, "job"), "heat map")
+    assert_alike(without(live["heatmap"], "job"), without(heat, "job"), "heat map")
     assert heat["members"] == RANKS
     advice = told_offline("advise", archive)
-    hold_alike(without(live["advice"], "job"), without(advice, "job"), "advice")
+    assert_alike(without(live["advice"], "job"), without(advice, "job"), "advice")
     assert advice["bytes_written"]
     found = told_offline("detect", archive)
     for name in ("events", "bytes_read", "bytes_written", "not_counted"):
-        hold_alike(live["job"][name], found[name], name)
+        assert_alike(live["job"][name], found[name], name)
     word = live["job"]["last_word"]
     assert word["period_s"]["value"] == pytest.approx(PERIOD_NS / 1e9, rel=0.01)
     assert found["prediction"]["period_s"]["value"] == pytest.approx(word["period_s"]["value"], rel=0.01)

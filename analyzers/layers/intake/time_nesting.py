@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....events import EventBatch, Flag, Layer
+from ....events import EventBatch, Flag, Layer, concatenate
 from ..calls import TOP_DOWN
 
 _LOW: Final = 2**32
@@ -40,22 +40,48 @@ def nested_by_time(batch: EventBatch) -> EventBatch:
     Returns:
         The same events sorted by end, with ``depth``, ``handle`` and ``parent``.
     """
-    depth = np.zeros(len(batch), np.uint8)
-    innermost = np.full(len(batch), -1, np.intp)
-    thread = (batch.pid.astype(np.int64) << 32) + (batch.tid.astype(np.int64) & (_LOW - 1))
-    thread = thread * 1_000_003 + batch.rank  # ranks of one file may share a pid
-    order = np.lexsort((batch.start, thread))
-    order = order[~_summaries(batch)[order]]
-    borders = np.flatnonzero(np.diff(thread[order])) + 1
-    for rows in np.split(order, borders):
-        _nest_thread(batch, rows, depth, innermost)
-    columns: dict[str, Any] = {"depth": depth}
-    if not batch.handle.any():
-        handle = _handles(batch)
-        parent = np.where(innermost >= 0, handle[innermost], np.uint32(0))
-        columns |= {"handle": handle, "parent": parent.astype(np.uint32)}
-    made = batch.replace(**columns)
-    return made.select(np.lexsort((255 - depth, batch.end)))
+    made = TimeNester(has_handles=bool(batch.handle.any())).add(batch)
+    return made.select(np.lexsort((255 - made.depth, made.end)))
+
+
+class TimeNester:
+    """Sets the depths of a stream's calls like ``nested_by_time``, from pieces in order of their starts.
+
+    It keeps the newest call of each thread and layer, since only that one can span later calls.
+
+    Args:
+        has_handles: whether the stream's calls have handles.
+    """
+
+    def __init__(self, *, has_handles: bool) -> None:
+        self._has_handles = has_handles
+        self._newest: EventBatch | None = None
+
+    def add(self, batch: EventBatch) -> EventBatch:
+        """Return the next events with ``depth``, ``handle`` and ``parent``.
+
+        No event of an earlier piece starts later, and none of two pieces start together. Within a piece, any order is
+        possible.
+        """
+        before = 0 if self._newest is None else len(self._newest)
+        whole = batch if self._newest is None else concatenate([self._newest, batch])
+        depth = np.zeros(len(whole), np.uint8)
+        innermost = np.full(len(whole), -1, np.intp)
+        thread = (whole.pid.astype(np.int64) << 32) + (whole.tid.astype(np.int64) & (_LOW - 1))
+        thread = thread * 1_000_003 + whole.rank  # ranks of one file may share a pid
+        order = np.lexsort((whole.start, thread))
+        order = order[~_summaries(whole)[order]]
+        borders = np.flatnonzero(np.diff(thread[order])) + 1
+        for rows in np.split(order, borders):
+            _nest_thread(whole, rows, depth, innermost)
+        columns: dict[str, Any] = {"depth": depth}
+        if not self._has_handles:
+            handle = _handles(whole)
+            parent = np.where(innermost >= 0, handle[innermost], np.uint32(0))
+            columns |= {"handle": handle, "parent": parent.astype(np.uint32)}
+        _, newest = np.unique(thread[order][::-1] * len(Layer) + whole.layer[order][::-1], return_index=True)
+        self._newest = whole.select(np.sort(order[::-1][newest]))
+        return whole.replace(**columns).select(slice(before, None))
 
 
 def _summaries(batch: EventBatch) -> npt.NDArray[np.bool_]:
@@ -80,7 +106,6 @@ def _nest_thread(
 
 
 def _handles(batch: EventBatch) -> npt.NDArray[np.uint32]:
-    """Numbers pairs of a layer and a file from 1. 0 for calls without a file."""
+    """Return a number for each pair of a layer and a file; 0 for calls without a file."""
     pairs = batch.file.astype(np.int64) * len(Layer) + batch.layer
-    _, number = np.unique(pairs, return_inverse=True)
-    return np.where(batch.file == 0, 0, number + 1).astype(np.uint32)
+    return np.where(batch.file == 0, 0, pairs + 1).astype(np.uint32)

@@ -32,7 +32,13 @@ class Cut:
 
 
 def make_report(
-    analyzer: LayerAnalyzer, calls: Sequence[str], job: str = "", *, nesting: Nesting | None = None, cut: Cut = Cut()
+    analyzer: LayerAnalyzer,
+    calls: Sequence[str],
+    job: str = "",
+    *,
+    nesting: Nesting | None = None,
+    has_handles: bool = True,
+    cut: Cut = Cut(),
 ) -> Layers:
     """Return the report as if all calls ended now.
 
@@ -41,6 +47,7 @@ def make_report(
         calls: call names by number.
         job: name of the report.
         nesting: source of the nesting of calls; by default according to their depths.
+        has_handles: False if handles were made from files.
         cut: maximum lengths of the lists.
     """
     waiting = analyzer.waiting
@@ -60,7 +67,7 @@ def make_report(
         first_s=whole.first_ns / _NS,
         last_s=whole.last_ns / _NS,
         nesting=nesting or ("recorded" if whole.deepest else "flat"),
-        handles_known=nesting != "time" and whole.without_handle < whole.events,
+        handles_known=has_handles and whole.without_handle < whole.events,
         waiting=waiting,
         processes=whole.processes.serials,
         threads_seconds=sum(view.of_layer(layer, "root_ns") for layer in range(len(view.layer_sums))) / _NS,

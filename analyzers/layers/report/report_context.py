@@ -54,6 +54,16 @@ class ReportContext:
         """Return the display name of a process."""
         return label_of(self.analyzer.processes.known[row]) if row else OTHER_NAME
 
+    @cached_property
+    def process_order(self) -> npt.NDArray[np.int64]:
+        """Position of each process by rank, host and pid, so that lists do not depend on the order of arrival."""
+        known = self.analyzer.processes.known
+        position = np.empty(len(known), np.int64)
+        position[sorted(range(len(known)), key=lambda at: (known[at].rank, known[at].host, known[at].pid))] = np.arange(
+            len(known)
+        )
+        return position
+
     def path(self, file: int) -> str:
         """Return the path of a file."""
         return self.analyzer.files.paths[file][:_MAX_TEXT] if file else OTHER_NAME
@@ -182,6 +192,10 @@ def label_of(process: Process) -> str:
     return f"pid {process.pid}{where}" if process.pid else f"(process{where})"
 
 
-def largest(weight: npt.NDArray[np.int64], top: int) -> npt.NDArray[np.intp]:
-    """Return the indices of the largest weights in descending order, at most ``top``."""
-    return np.argsort(-weight, kind="stable")[:top]
+def largest(
+    weight: npt.NDArray[np.int64], top: int, equals: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.intp]:
+    """Return the indices of the largest weights in descending order, at most ``top``; equal ones by ``equals``."""
+    if equals is None:
+        return np.argsort(-weight, kind="stable")[:top]
+    return np.lexsort((equals, -weight))[:top]

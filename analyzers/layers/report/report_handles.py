@@ -59,7 +59,7 @@ def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[lis
     """Return the work of single processes through the given nodes. It also returns the number of omitted rows."""
     process, node, sums = view.by_node
     rows = np.flatnonzero(np.isin(node, sorted(nodes)))
-    chosen = rows[largest(sums[rows, _NANO], top)].tolist()
+    chosen = rows[largest(sums[rows, _NANO], top, view.process_order[process[rows]])].tolist()
     made = [
         ProcessNode(
             process=view.process(int(process[row])),
@@ -82,7 +82,7 @@ def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], i
             data_seconds=int(view.data_ns[row]) / _NS,
             **amounts(ProcessLayer, PROCESS, sums[row]),
         )
-        for row in largest(sums[:, PROCESS.index("exclusive_ns")], top).tolist()
+        for row in largest(sums[:, PROCESS.index("exclusive_ns")], top, view.process_order[process]).tolist()
     ]
     return made, len(sums) - len(made)
 

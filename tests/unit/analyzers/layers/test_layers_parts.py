@@ -94,7 +94,7 @@ def test_events_that_sum_many_calls_up_neither_enclose_nor_lie_in_others() -> No
     assert lacks_depth([batch])
     made = analyzer()
     made.update(nested_by_time(batch), "s", INFO, FILES)
-    report = make_report(made, CALLS, nesting="time")
+    report = make_report(made, CALLS, nesting="time", has_handles=False)
     recorded = analyzer()
     batch = batch_of(roots)
     free = np.where(batch.flags & int(Flag.AGGREGATE), 0, batch.depth)
@@ -111,7 +111,7 @@ def test_nesting_by_time_gives_files_handles_below_one_another() -> None:
     batch = batch_of([Call(Layer.HDF5, Kind.WRITE, 5, 10, file=1, below=[inner])]).replace(depth=0)
     made = analyzer()
     made.update(nested_by_time(batch), "s", INFO, names().files)
-    report = make_report(made, CALLS, nesting="time")
+    report = make_report(made, CALLS, nesting="time", has_handles=False)
     assert [(row.depth, row.layer) for row in report.handles] == [(0, "HDF5"), (1, "POSIX")]
     assert (report.nesting, report.handles_known) == ("time", False)
 
