@@ -6,11 +6,14 @@ import math
 from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final, Protocol
 
 MIN_LEFT: Final = 0.02
 """Share of a phase's predicted volume that counts as remaining when the phase exceeds the prediction."""
 _PHASES: Final = 8
+_SIGMA: Final = 1.4826
+"""Factor from the median absolute deviation to the standard deviation of a normal distribution."""
 _UNLIKE: Final = 0.5
 """Prior standard deviation of the logarithm of a job's volumes; weighs as one phase."""
 
@@ -43,20 +46,33 @@ class SeenPhases:
         volume: geometric mean of their bytes; 0 before the first one.
         gap_s: mean time between them; None before the second one.
         error: standard deviation of the logarithm of the next volume over ``volume``.
+        forecast_error: standard deviation of the logarithm of predicted over observed volumes, from the median
+            distance. 0 before the first one.
     """
 
-    __slots__ = ("_gaps", "_volumes", "error", "gap_s", "volume")
+    __slots__ = ("_forecast_errors", "_gaps", "_volumes", "error", "forecast_error", "gap_s", "volume")
 
     def __init__(self) -> None:
         self._volumes: deque[float] = deque(maxlen=_PHASES)
+        self._forecast_errors: deque[float] = deque(maxlen=_PHASES)
+        self.forecast_error = 0.0
         self._gaps: deque[float] = deque(maxlen=_PHASES)
         self.volume, self.error = 0.0, math.inf
         self.gap_s: float | None = None
 
-    def add(self, volume: float, gap_s: float | None) -> None:
-        """Add a finished phase and, where known, the time between it and the previous one."""
+    def add(self, volume: float, gap_s: float | None, forecast: Forecast | None = None) -> None:
+        """Add a finished phase.
+
+        Args:
+            volume: bytes of the phase.
+            gap_s: time between it and the previous one; None if unknown.
+            forecast: prediction of the phase; None without one.
+        """
         if volume <= 0:
             return
+        if forecast is not None and forecast.volume > 0:
+            self._forecast_errors.append(abs(math.log(forecast.volume / volume)))
+            self.forecast_error = _SIGMA * median(self._forecast_errors)  # one phase cut in two must not decide
         self._volumes.append(math.log(volume))
         count = len(self._volumes)
         mean = math.fsum(self._volumes) / count

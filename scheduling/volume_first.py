@@ -87,7 +87,7 @@ def _expected(job: JobState) -> tuple[float, float, float]:
     Weights are inverse variances, so that an uncertain prediction gives way to observations.
     """
     forecast, seen = job.forecast, job.seen
-    error = math.inf if forecast is None else error_of(forecast.confidence)
+    error = math.inf if forecast is None else max(error_of(forecast.confidence), seen.forecast_error)
     if forecast is not None and (error == 0 or seen.error == math.inf):
         return forecast.volume, forecast.period_s, error
     if seen.error == math.inf:

@@ -209,7 +209,8 @@ def _end_phase(job: Job, outcome: Outcome, state: JobState, now: float) -> None:
     outcome.io_s += now - state.since_s
     outcome.io_alone_s += volume / state.limit
     outcome.moved += volume
-    state.seen.add(volume, job.gaps_s[outcome.phases] if outcome.phases else None)  # the first gap may be cut
+    gap_s = job.gaps_s[outcome.phases] if outcome.phases else None  # the first gap may be cut
+    state.seen.add(volume, gap_s, state.forecast)
     outcome.phases += 1
     state.done_s += volume / state.limit
     state.since_s, state.moved = now, 0.0

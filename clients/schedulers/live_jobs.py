@@ -124,7 +124,7 @@ class LiveJobs:
             same = phase.start_s == known.phase_start_s
             moved = float(phase.moved) if same else state.moved
             state.done_s += moved / state.limit
-            state.seen.add(moved, known.gap_s)
+            state.seen.add(moved, known.gap_s, state.forecast)
             state.since_s, state.moved, known.in_io = (phase.end_s if same else now), 0.0, False
         if in_io:
             if not known.in_io:

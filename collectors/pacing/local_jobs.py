@@ -169,7 +169,7 @@ class LocalJobs:
 def _end(job: LocalJob) -> None:
     state = job.state
     state.done_s += state.moved / state.limit
-    state.seen.add(state.moved, job.gap_s)
+    state.seen.add(state.moved, job.gap_s, state.forecast)
     job.has_ended = True
     state.since_s, state.moved, job.in_phase = job.active_s, 0.0, False
     job.pauses_s.append(job.longest_pause_s)

@@ -281,6 +281,22 @@ def test_a_prediction_counts_against_own_phases_by_how_sure_it_is() -> None:
         assert first_of(other, JobState(1, 1.0, forecast=told, seen=seen_phases(*[100.0] * 8))) == first
 
 
+def test_a_prediction_that_was_often_wrong_gives_way_to_own_phases_however_sure_it_says_it_is() -> None:
+    told = Forecast(100.0, 1.0, 90.0, confidence=1.0)  # a hundredth of what the job moves
+    wrong, right = SeenPhases(), SeenPhases()
+    for _ in range(8):
+        wrong.add(100.0, 90.0, told)
+        right.add(1.0, 90.0, told)
+    other = JobState(0, 1.0, forecast=Forecast(100.0, 10.0, 90.0))
+    assert (right.forecast_error, wrong.forecast_error > 1) == (0.0, True)
+    assert first_of(other, JobState(1, 1.0, forecast=told, seen=right)) == 1
+    assert first_of(other, JobState(1, 1.0, forecast=told, seen=wrong)) == 0
+    wrong.add(1.0, 90.0, None)
+    assert wrong.forecast_error > 1
+    right.add(1e-3, 90.0, told)  # a phase cut in two
+    assert right.forecast_error == 0.0
+
+
 def test_phases_alike_make_the_next_one_surer_than_few_or_unlike_ones() -> None:
     alike, few, unlike = seen_phases(*[5.0] * 8), seen_phases(5.0), seen_phases(*[1.0, 25.0] * 4)
     assert alike.volume == pytest.approx(5.0) == few.volume == unlike.volume
@@ -288,7 +304,7 @@ def test_phases_alike_make_the_next_one_surer_than_few_or_unlike_ones() -> None:
     assert (alike.gap_s, few.gap_s) == (pytest.approx(90.0), None)
 
 
-@pytest.mark.parametrize("errors", [Errors(), Errors(wrong=0.5), Errors(wrong=2.0), Errors(missing=0.5)])
+@pytest.mark.parametrize("errors", [Errors(), Errors(wrong=0.5), Errors(late=3), Errors(missing=0.5)])
 def test_ours_is_no_worse_than_set10_however_wrong_predictions_are(errors: Errors) -> None:
     classes = [JobClass(f"{period}", 5, period, 0.1, jitter=0.3) for period in (10, 100, 1000)]
     told = {}
