@@ -138,6 +138,24 @@ class Collision(Model):
     jobs: list[Delayed]
 
 
+class ExpectedPhase(Model):
+    """Next I/O phase of a job on a file system, given the I/O of all other jobs there."""
+
+    job: str
+    who: Who | None = None
+    """Members of the job that have this period; None: all."""
+    file_system: str
+    start_s: Estimate
+    """Start of the phase, with 90 % interval."""
+    duration_s: Estimate | None
+    """Time from its start to its end, with the expected delay by other jobs; None beyond the horizon."""
+    volume_bytes: float
+    period_s: float
+    """Mean time between starts of phases."""
+    confidence: float = Field(ge=0, le=1)
+    """Probability that the phase follows the job's pattern."""
+
+
 class Abstention(Model):
     """A job for which no claim is made."""
 
@@ -163,6 +181,8 @@ class Contention(Model):
     slowdowns: list[Slowdown]
     collisions: list[Collision]
     """Ordered by start."""
+    next_phases: list[ExpectedPhase] = Field(default_factory=list)
+    """Next phase of each job, ordered by start."""
     ongoing: list[Collision] = Field(default_factory=list)
     """Jobs that did I/O together in the last seconds and exceeded the capacity, as measured. `delay_s` is the time
     that each lost."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from ...results.alerts import Alert
-from ...results.contention import Collision, Contention, Slowdown
+from ...results.base import Estimate
+from ...results.contention import Collision, Contention, Culprit, Slowdown
 from .settings import AlertSettings
 
 _MAX_ALERTS: Final = 1000  # maximum number of tracked alerts
@@ -120,9 +121,11 @@ def _delay_s(collision: Collision) -> float:
 
 def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
     culprits = [each.job for each in slowdown.culprits]
-    ratio = 1.0 if slowdown.slowdown is None else slowdown.slowdown.value
-    who = ", ".join(culprits) or f"others ({slowdown.no_culprit or 'nobody can be named'})"
-    advice = "start the jobs' phases at other times, limit who does it, or move one job to another file system"
+    is_data = slowdown.measure == "data"
+    what = "Reads and writes" if is_data else "Metadata calls (open, create, stat, unlink ...)"
+    ratio = slowdown.slowdown or Estimate(value=1.0, low=1.0, high=1.0)
+    who = _joined([_named(each, "bytes" if is_data else "calls") for each in slowdown.culprits])
+    beside = f"beside those of {who}" if who else f"beside other jobs; no culprit is named: {slowdown.no_culprit}"
     return Alert(
         kind="slowdown",
         state="raised",
@@ -136,16 +139,35 @@ def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
         sure=1 - slowdown.p_value,
         size=slowdown.slowdown,
         completeness=slowdown.completeness,
-        summary=f"I/O of {slowdown.job} on {slowdown.file_system} takes {ratio:.2f} times as long while {who} does I/O",
-        advice=advice
-        if culprits
-        else "iotide contention shows why nobody is named; look for loads that are not traced",
+        summary=f"{what} of job {slowdown.job} on {slowdown.file_system} take {ratio.value:.2f} times as long "
+        f"({ratio.low:.2f} to {ratio.high:.2f}) {beside}",
+        advice=_advice(_joined(culprits), is_data=is_data),
+    )
+
+
+def _named(culprit: Culprit, unit: str) -> str:
+    user = f"user {culprit.user}, " if culprit.user else ""
+    return f"job {culprit.job} ({user}{culprit.share:.0%} of the other jobs' {unit})"
+
+
+def _advice(culprits: str, *, is_data: bool) -> str:
+    if not culprits:
+        return "Look for load that iotide does not trace. `iotide contention` shows the compared phases."
+    if is_data:
+        return (
+            f"Limit the bandwidth of {culprits} or order the phases of the jobs (`iotide schedule`), "
+            "or move a job to another file system."
+        )
+    return (
+        f"Have {culprits} use fewer and larger files (an archive, a container image, node-local storage), "
+        "start its metadata calls at other times, or move a job to another file system."
     )
 
 
 def _of_collision(collision: Collision, found: Contention, *, measured: bool) -> Alert:
     delayed = max(collision.jobs, key=lambda each: each.delay_s.value if each.delay_s is not None else 0.0)
     jobs = list(dict.fromkeys(each.job for each in collision.jobs))
+    names, delay_s = _joined(jobs), _delay_s(collision)
     return Alert(
         kind="collision",
         state="raised",
@@ -159,8 +181,15 @@ def _of_collision(collision: Collision, found: Contention, *, measured: bool) ->
         at_s=collision.start_s.value,
         completeness=found.completeness,
         summary=(
-            f"{', '.join(jobs)} want {collision.excess:.1f} times what {collision.file_system} can move:"
-            f" {delayed.job} {'took' if measured else 'is to expect'} {_delay_s(collision):.1f} s more"
+            f"Jobs {names} did I/O on {collision.file_system} at the same time and needed {collision.excess:.1f} times "
+            f"its capacity: a phase of {delayed.job} took {delay_s:.1f} s longer"
+            if measured
+            else f"Phases of jobs {names} on {collision.file_system} are expected to overlap and need "
+            f"{collision.excess:.1f} times its capacity: that of {delayed.job} will take about {delay_s:.1f} s longer"
         ),
-        advice="delay the phase of the job with the most time left, or limit its bandwidth until the others have ended",
+        advice="Order the phases of the jobs (`iotide schedule`), start one of the jobs later, or limit its bandwidth.",
     )
+
+
+def _joined(names: Sequence[str]) -> str:
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -114,7 +114,7 @@ def _told(
     rows = meeting.happens
     return Collision(
         file_system=file_system,
-        start_s=_estimate(meeting.begins[rows] + now_s),
+        start_s=estimate(meeting.begins[rows] + now_s),
         probability=float(rows.mean()),
         demand=demand,
         excess=demand / capacity if capacity else 1.0,
@@ -123,18 +123,19 @@ def _told(
                 job=jobs[job].job,
                 who=jobs[job].who,
                 phase=phase,
-                start_s=_estimate(played.start[:, job, phase] + now_s),
+                start_s=estimate(played.start[:, job, phase] + now_s),
                 volume_bytes=jobs[job].under_way if phase == 0 else jobs[job].volume,
                 delay_s=None
                 if capacity is None
-                else _estimate(np.maximum(np.round(played.delay[rows, job, phase], 6), 0.0)),
+                else estimate(np.maximum(np.round(played.delay[rows, job, phase], 6), 0.0)),
             )
             for job, phase in sorted(meeting.phases.items())
         ],
     )
 
 
-def _estimate(values: npt.NDArray[np.float64]) -> Estimate:
+def estimate(values: npt.NDArray[np.float64]) -> Estimate:
+    """Return the median of the finite values with their 90 % interval; zeros if there are none."""
     known = values[np.isfinite(values)]
     if not len(known):
         return Estimate(value=0.0, low=0.0, high=0.0)

@@ -5,6 +5,7 @@ These are compute time between phases, and volume per phase.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,7 @@ from .loads import Load
 
 Floats = npt.NDArray[np.float64]
 _MAX_PHASES: Final = 24  # maximum number of latest phases
-_MIN_PHASES: Final = 5  # minimum number of phases
+_MIN_PHASES: Final = 4  # minimum number of gaps
 _PAUSE: Final = 0.1  # maximum pause within a phase, as a share of the period
 _SMALL: Final = 0.2  # minimum volume of a phase, as a share of the median
 _MISSED: Final = 1.7  # gap over the median gap from which on a phase was missed
@@ -24,6 +25,9 @@ _ALIKE: Final = 0.75  # minimum share of similar gaps
 _LOOSE: Final = 0.35  # maximum spread of gaps, as a share of them
 _STEADIER: Final = 1.2  # maximum ratio of the spread of gaps to that of periods
 _PRECISE: Final = 0.01  # minimum spread assumed, as a share of a gap
+_SHORT_S: Final = 1e-3  # shortest duration of a phase in progress, s
+_OUTLIER: Final = 4.0  # deviation of a gap that counts at most, in spreads
+_STUDENT: Final = 1.25  # growth of a 90 % interval over the normal one, per 1 / degrees of freedom
 _SIGMA: Final = 1.4826  # factor from the median absolute deviation to the standard deviation of a normal distribution
 
 
@@ -39,6 +43,8 @@ class Cycle:
         regular: share of similar gaps.
         last_end: end of the last complete phase, Unix time.
         moved: bytes of the phase in progress; 0 if there is none.
+        rate: mean bandwidth of the phase in progress, bytes/s; 0 if there is none.
+        seen_until: end of the last known call, Unix time.
     """
 
     gap: float
@@ -50,6 +56,8 @@ class Cycle:
     regular: float
     last_end: float
     moved: float
+    rate: float
+    seen_until: float
 
 
 def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -> Cycle | None:
@@ -86,7 +94,7 @@ def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -
         return None
     return Cycle(
         gap=gap,
-        gap_deviation=spread,
+        gap_deviation=_uncertain(gaps[alike], gap, spread),
         volume=float(np.median(volumes)),
         volume_deviation=_spread(volumes, float(np.median(volumes))),
         period=length,
@@ -94,6 +102,8 @@ def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -
         regular=float(alike.mean()),
         last_end=float(last[-1]),
         moved=float(moved[-1]) if going_on else 0.0,
+        rate=float(moved[-1] / max(end[-1] - start[-1], _SHORT_S)) if going_on else 0.0,
+        seen_until=float(end[-1]),
     )
 
 
@@ -105,6 +115,17 @@ def _merged(start: Floats, end: Floats, moved: Floats, pause_s: float) -> tuple[
     """Merge phases with short pauses between them."""
     firsts = np.flatnonzero(np.r_[True, start[1:] - end[:-1] > pause_s])
     return start[firsts], end[np.r_[firsts[1:] - 1, len(end) - 1]], np.add.reduceat(moved, firsts)
+
+
+def _uncertain(values: Floats, middle: float, spread: float) -> float:
+    """Return the standard deviation of the next value, from a few similar ones.
+
+    The median deviation of a few values is often much too small. Their standard deviation, without outliers, is more
+    precise. The factor is that of Student's distribution for a 90 % interval.
+    """
+    count = len(values)
+    near = np.minimum(np.abs(values - middle), _OUTLIER * spread)
+    return max(spread, float(np.sqrt(np.mean(near**2)))) * (1 + _STUDENT / max(count - 1, 1)) * math.sqrt(1 + 1 / count)
 
 
 def _spread(values: Floats, middle: float) -> float:

@@ -13,6 +13,9 @@ from .scenarios import Expected
 
 _INTERVAL: Final = 3.29  # width of a 90 % interval of a normal distribution, in standard deviations
 _MIN_SHARE: Final = 0.1  # minimum share of a job's bytes on a file system
+_LEAST: Final = 0.02  # minimum remainder of a phase in progress, as a share of its volume
+_TRANSPORT_S: Final = 0.15  # time from the end of a call until it is analyzed, s
+_SAME: Final = 0.5  # distance of a predicted start from the current phase's, in periods, up to which both are the same
 _UNDER_WAY_S: Final = 0.5  # maximum pause of a phase in progress, s
 
 
@@ -40,7 +43,7 @@ def expected_of(
     if len(expected) < 2:
         period_s = expected[0].period_s.value if expected else None
         if (cycle := cycle_of(load, period_s, now_s, _UNDER_WAY_S)) is not None:
-            return [_of_cycle(view, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
+            return [_of_cycle(view, use, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
     expected = [each for each in expected if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
     began = _began(use, now_s)
     going = None if began is None else min(expected, key=lambda each: _off(each, *began), default=None)
@@ -54,14 +57,15 @@ def expected_of(
             now_s=now_s,
             horizon_s=horizon_s,
             phases_ahead=phases_ahead,
-            moved=began[1] if began is not None and each is going else None,
+            unseen_s=_unseen_s(use),
+            began=began if each is going else None,
         )
         for each in expected
     ]
 
 
 def _of_cycle(
-    view: JobView, cycle: Cycle, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
+    view: JobView, use: FileSystemUse, cycle: Cycle, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> Expected:
     """Derive the expectation from compute times and volumes, which other jobs do not change."""
     drift = view.prediction.drift if view.prediction is not None else None
@@ -76,12 +80,27 @@ def _of_cycle(
         growth=0.0 if drift is None else drift.per_phase,
         volume=cycle.volume,
         volume_deviation=cycle.volume_deviation,
-        under_way=max(cycle.volume - cycle.moved, 0.02 * cycle.volume) if cycle.moved else 0.0,
+        under_way=_left(cycle, rate, now_s),
+        unseen=_unseen_s(use),
         phases=max(1, min(phases_ahead, int(horizon_s / cycle.period) + 1)),
         who=None if view.prediction is None else view.prediction.who,
         gap=cycle.gap,
         gap_deviation=cycle.gap_deviation,
     )
+
+
+def _left(cycle: Cycle, rate: float, now_s: float) -> float:
+    """Return the remaining bytes of the phase in progress. Calls since the last known one count at its bandwidth."""
+    if not cycle.moved:
+        return 0.0
+    moved = cycle.moved + min(cycle.rate, rate) * max(now_s - cycle.seen_until, 0.0)
+    return max(cycle.volume - moved, _LEAST * cycle.volume)
+
+
+def _unseen_s(use: FileSystemUse) -> float:
+    """Return how long a phase may have begun before its first call arrives here: that call, and its transport."""
+    last = use.phases[-1]
+    return min(_TRANSPORT_S + last.seconds / max(last.calls, 1), _UNDER_WAY_S)
 
 
 def _expected(
@@ -94,19 +113,26 @@ def _expected(
     now_s: float,
     horizon_s: float,
     phases_ahead: int,
-    moved: float | None,
+    unseen_s: float,
+    began: tuple[float, float] | None,
 ) -> Expected:
-    """Return the expectation for one period. ``moved`` is the bytes of its phase in progress, None without one."""
+    """Return the expectation for one period.
+
+    ``began`` has start and bytes of its phase in progress, None without one.
+    """
     coming, period = periodicity.next_phase, periodicity.period_s.value
     volume = coming.volume_bytes.value * share
     deviation = _deviation(coming.start_s)
     length, growth = period, 0.0
     if periodicity.drift is not None:
         length, growth = periodicity.drift.period_s.value, periodicity.drift.per_phase
+    start_s = coming.start_s.value
+    if began is not None and start_s - began[0] < _SAME * length:  # that phase has begun meanwhile
+        start_s += length
     return Expected(
         job=job,
         rate=rate,
-        start=coming.start_s.value - now_s,
+        start=start_s - now_s,
         start_deviation=deviation,
         on_time=min(1.0, periodicity.confidence) if coming.confidence > 0 else 0.0,
         period=length,
@@ -114,7 +140,8 @@ def _expected(
         growth=growth,
         volume=volume,
         volume_deviation=_deviation(coming.volume_bytes) * share,
-        under_way=0.0 if moved is None else max(volume - moved, 0.0),
+        under_way=0.0 if began is None else max(volume - began[1], 0.0),
+        unseen=unseen_s,
         phases=max(1, min(phases_ahead, int(horizon_s / length) + 1)),
         who=periodicity.who,
     )

@@ -8,7 +8,15 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ...results.contention import Abstention, Capacity, Collision, Contention, FileSystemState, Slowdown
+from ...results.contention import (
+    Abstention,
+    Capacity,
+    Collision,
+    Contention,
+    ExpectedPhase,
+    FileSystemState,
+    Slowdown,
+)
 from ...results.interaction import Ranking
 from ...results.jobs.file_systems import FileSystemUse
 from .capacity import alone_rates, capacity_of
@@ -16,6 +24,7 @@ from .collisions import collisions_of
 from .expected import expected_of
 from .files import SharedFiles
 from .loads import JobView, Load, busy_share
+from .next_phases import next_phases_of
 from .ongoing import ongoing_of
 from .scenarios import Expected, played
 from .settings import ContentionSettings
@@ -46,7 +55,9 @@ def contention_of(
         ranking: ranking of jobs by shared files; None if unknown.
     """
     looked_at = [view for view in views[: settings.max_jobs] if not view.use.own_clock]
-    states, slowdowns, collisions, ongoing = [], [], [], []
+    states, slowdowns, ongoing = [], [], []
+    collisions: list[Collision] = []
+    next_phases: list[ExpectedPhase] = []
     shared, all_loads = SharedFiles.of(ranking), {}
     foreseen: set[str] = set()
     uses = _by_file_system(looked_at, now_s)
@@ -64,7 +75,9 @@ def contention_of(
             ongoing.append(going_on)
         expected = _expected(users, loads, settings, now_s)
         foreseen |= {each.job for each in expected}
-        collisions += _collisions(name, expected, capacity, settings, now_s)
+        phases, colliding = _forecast(name, expected, capacity, settings, now_s)
+        next_phases += phases
+        collisions += colliding
     return Contention(
         made_at_s=now_s,
         horizon_s=settings.horizon_s,
@@ -74,6 +87,7 @@ def contention_of(
         file_systems=states,
         slowdowns=slowdowns,
         collisions=sorted(collisions, key=lambda each: each.start_s.value),
+        next_phases=sorted(next_phases, key=lambda each: each.start_s.value),
         ongoing=ongoing,
         files=shared.contended(looked_at, all_loads, slowdowns),
         abstained=_abstained(views[: settings.max_jobs], foreseen, settings),
@@ -143,18 +157,20 @@ def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings,
     return expected
 
 
-def _collisions(
+def _forecast(
     name: str, expected: list[Expected], capacity: Capacity, settings: ContentionSettings, now_s: float
-) -> list[Collision]:
-    if len({each.job for each in expected}) < 2:
-        return []
+) -> tuple[list[ExpectedPhase], list[Collision]]:
+    """Return the next phase of each job and the expected collisions on one file system."""
     known = capacity.bytes_per_s.value if capacity.bytes_per_s is not None else None
     firm = known if capacity.known in ("configured", "learnt") else None
     if firm is not None:  # the bandwidth of a job alone cannot exceed the capacity
         expected = [replace(each, rate=min(each.rate, firm)) for each in expected]
     count = _SCENARIOS if len(expected) <= _MANY else _SCENARIOS // 2
     scenarios = played(expected, firm, settings.horizon_s, count, _SEED)
-    return collisions_of(
+    phases = next_phases_of(expected, scenarios, now_s, name)
+    if len({each.job for each in expected}) < 2:
+        return phases, []
+    collisions = collisions_of(
         expected,
         scenarios,
         firm,
@@ -163,6 +179,7 @@ def _collisions(
         now_s=now_s,
         file_system=name,
     )
+    return phases, collisions
 
 
 def _ongoing(

@@ -34,6 +34,7 @@ class Expected:
         who: members of the job with this period; None for all.
         gap: compute time from the end of a phase to the start of the next one; None if phases follow a timer.
         gap_deviation: standard deviation of each gap.
+        unseen: time that the next phase may have lasted already without a known call, s.
     """
 
     job: str
@@ -51,6 +52,7 @@ class Expected:
     who: Who | None = None
     gap: float | None = None
     gap_deviation: float = 0.0
+    unseen: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,11 @@ def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, cou
         gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _drawn(job, count, chance)
         volumes[:, number, 0] = job.under_way
     follows = np.array([job.gap is not None for job in jobs], np.bool_)
-    return _shared(gaps, volumes, np.array([job.rate for job in jobs]), capacity, horizon, follows)
+    begun = np.minimum(gaps[:, :, 0], 0.0) if most else np.zeros((count, len(jobs)))
+    outcome = _shared(np.maximum(gaps, 0.0), volumes, np.array([job.rate for job in jobs]), capacity, horizon, follows)
+    if most:  # phases that may have begun already are simulated from now on
+        outcome.start[:, :, 1] += begun
+    return outcome
 
 
 def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
@@ -102,8 +108,9 @@ def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floa
     lasting = job.period + job.period_deviation * chance.standard_normal((count, 1))
     lasting = lasting * (1 + job.growth * phases)
     gaps = np.maximum(lasting - alone, 0.0) + job.start_deviation * chance.standard_normal((count, job.phases))
+    gaps = np.maximum(gaps, 0.0)
     gaps[:, 0] = _first(job, job.start + job.start_deviation * chance.standard_normal(count), chance)
-    return np.maximum(gaps, 0.0), volume
+    return gaps, volume
 
 
 def _following(job: Expected, gap: float, count: int, chance: np.random.Generator) -> Floats:
@@ -114,15 +121,16 @@ def _following(job: Expected, gap: float, count: int, chance: np.random.Generato
         + job.growth * job.period * np.arange(job.phases)
     )
     gaps = mean + job.gap_deviation * chance.standard_normal((count, job.phases))
+    positive = np.maximum(gaps, 0.0)
     if job.under_way <= 0:  # the first gap has begun: start is its remainder
-        gaps[:, 0] = _first(job, gaps[:, 0] + job.start - gap, chance)
-    return np.maximum(gaps, 0.0)
+        positive[:, 0] = _first(job, gaps[:, 0] + job.start - gap, chance)
+    return positive
 
 
 def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
-    """Return the start of the next phase, given that it has not come yet. The period may be wrong."""
-    behind = first < 0  # negative starts are drawn again from the future
-    first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
+    """Return the start of the next phase, given that no call of it is known yet. The period may be wrong."""
+    behind = first < -job.unseen  # earlier starts are drawn again from later ones
+    first[behind] = np.abs(first[behind] + job.unseen) * chance.random(int(behind.sum())) - job.unseen
     wrong = chance.random(len(first)) >= job.on_time
     first[wrong] = chance.random(int(wrong.sum())) * job.period
     return first

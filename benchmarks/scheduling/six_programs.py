@@ -5,7 +5,9 @@ that a ``blkio`` group (cgroup v1, as root) limits to 20 MB/s, and are traced li
 I/O slowdown is time in I/O over the time of the same phases alone in the group; yield is the time of the work alone
 over the elapsed time. The group shares the bandwidth equally. The same logs yield the error of predicted starts, and
 jobs for the simulator, which computes the effect of policies with true predictions. The simulated bandwidth is the one
-that the group provides to successive phases; a real phase after a pause is 4 to 12 % faster.
+that the group provides to successive phases; a real phase after a pause is 4 to 12 % faster. Two predictions of the
+next start are compared with the logs: that of a job alone (``/api/v1/jobs/JOB/prediction``), and that of the contention
+analysis, which knows the phases of the other jobs (``next_phases`` of ``/api/v1/contention``, once per second).
 
 Each run is made without, and then with ``iotide schedule`` beside the programs from half of the warm-up on, by live
 predictions. IOTIDE_SCHEDULE contains its options, several sets separated by ``;`` (``--backend preload --policy
@@ -91,7 +93,7 @@ class Phase(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A predicted start."""
+    """A predicted start, of the job alone or given the other jobs."""
 
     made_at_s: float
     start_s: float
@@ -109,6 +111,10 @@ class Outcome(NamedTuple):
     """Median error of the next start of each job, in periods."""
     held: list[float]
     """Share of starts within the 90 % intervals, of each job."""
+    off_given_others: list[float]
+    """Median error of the next start by the contention analysis, in periods."""
+    held_given_others: list[float]
+    """Share of starts within its 90 % intervals."""
     would: dict[str, tuple[float, float]]
     """Slowdown and lowest yield of the same jobs in the simulator, by policy."""
 
@@ -149,7 +155,10 @@ def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict
     """Run aggregator and collector; yield the aggregator's address and the environment of traced programs."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "SLURM_"))}
     log, config = folder / "serve.log", folder / "serve.toml"
-    config.write_text(f'[analyzers.filesystems.names]\n"{folder}/files" = "scratch"\n')
+    config.write_text(
+        f'[analyzers.filesystems.names]\n"{folder}/files" = "scratch"\n'
+        f"[contention]\ninterval_s = 1.0\nshare = 0.5\nhorizon_s = 60\n[contention.capacity]\nscratch = {CAPACITY}\n"
+    )
     with contextlib.ExitStack() as stack:
         words = [*IOTIDE, "serve", "--config", str(config), "--ingest", f"ipc://{folder}/in", "--http", "127.0.0.1:0"]
         words += ["--publish", "none", "--state", "none", "--verbose"]
@@ -178,11 +187,34 @@ def asked(url: str, jobs: Sequence[Shape]) -> dict[str, Told]:
     return told
 
 
-def errors(told: Sequence[Told], phases: Sequence[Phase]) -> tuple[float, float]:
-    """Return the median error of the next start in periods, and the share of starts in their intervals."""
+def asked_of_all(url: str) -> dict[str, Told]:
+    """Return the next start of each job, given the I/O of the others."""
+    with contextlib.suppress(OSError):
+        found: dict[str, Any] = answer(f"{url}/api/v1/contention")
+        return {
+            each["job"]: Told(
+                found["made_at_s"],
+                each["start_s"]["value"],
+                each["start_s"]["low"],
+                each["start_s"]["high"],
+                each["period_s"],
+            )
+            for each in found["next_phases"]
+            if each["confidence"] > 0.5
+        }
+    return {}
+
+
+def errors(told: Sequence[Told], phases: Sequence[Phase], blocks: int) -> tuple[float, float]:
+    """Return the median error of the next start in periods, and the share of starts in their intervals.
+
+    The next phase is the first one without a complete call at the time of the prediction.
+    """
     off, held = [], []
     for each in told:
-        later = [phase.start_s for phase in phases if phase.start_s > each.made_at_s]
+        later = [
+            phase.start_s for phase in phases if phase.start_s + (phase.end_s - phase.start_s) / blocks > each.made_at_s
+        ]
         if later:
             off.append(abs(later[0] - each.start_s) / each.period_s)
             held.append(each.low_s <= later[0] <= each.high_s)
@@ -225,15 +257,18 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
         time.sleep(WARM_S / 2)
         begun_s = time.time()
         heard: dict[str, list[Told]] = {shape.name: [] for shape in jobs}
+        given_others: dict[str, list[Told]] = {shape.name: [] for shape in jobs}
         while time.time() < begun_s + MEASURED_S:
             time.sleep(0.5)
-            for job_name, each in asked(url, jobs).items():
-                if not heard[job_name] or heard[job_name][-1] != each:
-                    heard[job_name].append(each)
+            for kept, fresh in ((heard, asked(url, jobs)), (given_others, asked_of_all(url))):
+                for job_name, each in fresh.items():
+                    if not kept[job_name] or kept[job_name][-1] != each:
+                        kept[job_name].append(each)
         time.sleep(2 * max(alone_s.values()))  # lets current phases end
         if scheduler is not None and scheduler.poll() is not None:
             raise RuntimeError(f"iotide schedule ended with status {scheduler.returncode}")
         slowdowns, yields, off, held, rows = [], [], [], [], []
+        off_given_others, held_given_others = [], []
         for shape in jobs:
             phases = phases_of(folder, shape)
             rows.append((shape, phases))
@@ -242,11 +277,14 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
             computed = sum(phase.computed_s for phase in counted)
             slowdowns.append(in_io / (len(counted) * alone_s[shape.name]))
             yields.append((computed + len(counted) * alone_s[shape.name]) / (computed + in_io))
-            error, share = errors(heard[shape.name], phases)
+            error, share = errors(heard[shape.name], phases, shape.blocks)
             off.append(error)
             held.append(share)
+            error, share = errors(given_others[shape.name], phases, shape.blocks)
+            off_given_others.append(error)
+            held_given_others.append(share)
     would = {policy: simulated(policy, rows, alone_s) for policy in POLICIES}
-    return Outcome(slowdowns, min(yields), off, held, would)
+    return Outcome(slowdowns, min(yields), off, held, off_given_others, held_given_others, would)
 
 
 def measure() -> list[Figure]:
@@ -276,12 +314,27 @@ def measure() -> list[Figure]:
         name = f"with iotide schedule {options}"
         figures.append(Figure(f"I/O slowdown {name}", ours, "", "<= 0.75 x", "unscheduled", slowdown, "lower"))
         figures.append(Figure(f"lowest yield {name}", ours_least, "", ">= 1 x", "unscheduled", least))
+    for name, off, held in (
+        ("", [each.off for each in outcomes], [each.held for each in outcomes]),
+        (
+            ", given the other jobs",
+            [each.off_given_others for each in outcomes],
+            [each.held_given_others for each in outcomes],
+        ),
+    ):
+        figures.append(Figure(f"error of the next start, periods{name}", median_of(off), "", better="lower"))
+        figures.append(Figure(f"starts within 90 % intervals{name}", median_of(held), "", "0.9"))
     for policy in POLICIES:
         slowdown = statistics.median(each.would[policy][0] for each in outcomes)
         figures.append(Figure(f"I/O slowdown, simulated, {policy}", slowdown, "", better="lower"))
         least = statistics.median(each.would[policy][1] for each in outcomes)
         figures.append(Figure(f"lowest yield, simulated, {policy}", least, ""))
     return figures
+
+
+def median_of(rows: Sequence[Sequence[float]]) -> float:
+    """Return the median over programs and runs; programs without predictions do not count."""
+    return statistics.median(value for row in rows for value in row if value == value)
 
 
 def medians(outcomes: Sequence[Outcome]) -> tuple[float, float]:
@@ -292,12 +345,19 @@ def medians(outcomes: Sequence[Outcome]) -> tuple[float, float]:
 
 def told(name: str, outcome: Outcome) -> Outcome:
     """Print the results of one run."""
-    rows = (outcome.slowdowns, outcome.off, outcome.held)
-    slowdowns, off, held = (" ".join(f"{each:.2f}" for each in row) for row in rows)
+    rows = (
+        outcome.slowdowns,
+        outcome.off,
+        outcome.held,
+        outcome.off_given_others,
+        outcome.held_given_others,
+    )
+    slowdowns, off, held, off_given, held_given = (" ".join(f"{each:.2f}" for each in row) for row in rows)
     would = ", ".join(f"{policy} {slow:.2f} ({least:.3f})" for policy, (slow, least) in outcome.would.items())
     print(
         f"{name}: slowdown {statistics.fmean(outcome.slowdowns):.2f} ({slowdowns}), lowest yield "
         f"{outcome.lowest_yield:.3f}; simulated: {would}; next start off by {off} periods, interval coverage {held}; "
+        f"given the other jobs: off by {off_given}, coverage {held_given}; "
         f"load {os.getloadavg()[0]:.0f}",
         flush=True,
     )

@@ -9,12 +9,13 @@ from rich.console import Console
 
 from ...results.alerts import Alert
 from ...results.base import Estimate
-from ...results.contention import Capacity, Collision, Contention, Slowdown
+from ...results.contention import Capacity, Collision, Contention, ExpectedPhase, Slowdown
 from .headline import members_text
 from .tables import number_table, plain_name
-from .units import clock_text, duration_text, rate_text
+from .units import byte_text, clock_text, duration_text, rate_text
 
 _MAX_ROWS: Final = 20
+_SUREST: Final = 0.999  # highest probability that is printed; none is 100 %
 _KNOWN: Final = {"configured": "", "learnt": " learnt", "at_least": " at least"}
 
 
@@ -49,6 +50,8 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
         console.print(_collision_text(collision, found.made_at_s))
     if not found.collisions:
         console.print("No collision is predicted.")
+    for phase in found.next_phases[:_MAX_ROWS]:
+        console.print(_next_phase_text(phase, found.made_at_s))
     for file in found.files[:_MAX_ROWS]:
         who = _join_names([plain_name(user.job) for user in file.jobs])
         console.print(f"{plain_name(file.path)} is shared by {who}, {duration_text(file.together_s)} at once")
@@ -64,7 +67,8 @@ def alert_line(alert: Alert) -> str:
     """Format an alert in one line: time, content, probability, and advice."""
     begun = f"{clock_text(alert.changed_at_s)} {alert.state}"
     since = f" (since {clock_text(alert.since_s)})" if alert.since_s != alert.changed_at_s else ""
-    return f"{begun}{since}: {alert.summary} ({alert.sure:.1%} sure); {alert.advice}"
+    sure = f"{alert.sure:.1%}" if alert.sure < _SUREST else f"more than {_SUREST:.1%}"
+    return f"{begun}{since}: {alert.summary} ({sure} sure). {alert.advice}"
 
 
 def _capacity_text(capacity: Capacity) -> str:
@@ -99,6 +103,16 @@ def _collision_text(collision: Collision, now_s: float) -> str:
         f", {collision.excess:.1f} times what there is" if collision.excess > 1 else ""
     )
     return f"{when} ({collision.probability:.0%} likely) on {plain_name(collision.file_system)}: {jobs}; {size}"
+
+
+def _next_phase_text(phase: ExpectedPhase, now_s: float) -> str:
+    low, middle, high = (max(at - now_s, 0.0) for at in (phase.start_s.low, phase.start_s.value, phase.start_s.high))
+    who = "" if phase.who is None else f" ({plain_name(members_text(phase.who))})"
+    lasting = "" if phase.duration_s is None else f", for {duration_text(phase.duration_s.value)}"
+    return (
+        f"Next phase of {plain_name(phase.job)}{who} on {plain_name(phase.file_system)} in {duration_text(middle)}"
+        f" ({duration_text(low)} to {duration_text(high)}): {byte_text(phase.volume_bytes)}{lasting}"
+    )
 
 
 def _join_names(names: Sequence[str]) -> str:

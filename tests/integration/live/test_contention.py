@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
 import msgspec
+import numpy as np
 import zmq
 import zmq.asyncio
 from iotide.daemon.publish.pubsub import Publisher
+from iotide.events import EventBatch, Kind, make_batch
 from iotide.results.alerts import Alert, AlertList
 from iotide.results.contention import Contention, FileSystemList
 from iotide.results.jobs.file_systems import JobFileSystems
-from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 from support.system.commands import iotide
 from support.system.waiting import DEADLINE_S
 
@@ -99,6 +103,47 @@ async def test_alert_is_published_and_in_the_api_and_the_metrics() -> None:
     finally:
         subscriber.close(0)
         context.term()
+
+
+def metadata_calls(seconds: Sequence[tuple[float, float]]) -> EventBatch:
+    """Creates of files, each with start (seconds before now) and duration."""
+    now_s = time.time()
+    starts, durations = np.array(seconds).T
+    columns = {
+        "start": ((now_s - starts) * 1e9).astype(np.int64), "duration": (durations * 1e9).astype(np.int64), "call": 1,
+        "kind": int(Kind.CREATE), "layer": 1, "file": 1,
+    }  # fmt: skip
+    return make_batch(len(seconds), columns)
+
+
+async def test_job_that_slows_down_metadata_calls_of_another_is_named_and_raises_an_alert(tmp_path: Path) -> None:
+    """The culprit creates files in 4 of 16 s. Each of the victim's creates takes three times as long meanwhile."""
+    source = Fed()
+    turns = range(20)
+    storms = [(16.0 * turn + 4 - 0.02 * call, 0.02) for turn in reversed(turns) for call in range(200)]
+    bursts = [
+        (2.0 * burst + 1.5 - (0.03 if burst % 8 < 2 else 0.01) * call, 0.03 if burst % 8 < 2 else 0.01)
+        for burst in reversed(range(8 * len(turns)))
+        for call in range(30)
+    ]
+    options = {"analyzers": NAMED, "contention": {"interval_s": 0.1, "alerts": {"looks": 1}}}
+    async with serving(**options) as server, asking(server) as client, feeding(server, source):
+        for job, user, calls in (("victim", "ada", bursts), ("culprit", "bob", storms)):
+            source.open(job, job, host="n1", user=user)
+            source.feed(job, metadata_calls(calls), ["openat"], [f"/scratch/{job}"])
+        async with asyncio.timeout(DEADLINE_S):
+            while not (listed := AlertList.model_validate_json((await client.get("/api/v1/alerts")).content)).raised:
+                await asyncio.sleep(0.05)
+        (alert,) = listed.raised
+        assert (alert.kind, alert.job, alert.measure, alert.culprits) == ("slowdown", "victim", "metadata", ["culprit"])
+        assert (
+            "Metadata calls (open, create, stat, unlink ...) of job victim on scratch take 3.00 times" in alert.summary
+        )
+        assert "job culprit (user bob, 100% of the other jobs' calls)" in alert.summary
+        (slowed,) = (each for each in (await asked(client)).slowdowns if each.verdict == "slowed")
+        assert (slowed.job, [each.job for each in slowed.culprits]) == ("victim", ["culprit"])
+        shown = await printed("contention", server.http_url or "", cwd=tmp_path)
+        assert "victim needs 3.00 times as long for a metadata call on scratch" in shown
 
 
 async def test_watch_prints_alerts(tmp_path: Path) -> None:

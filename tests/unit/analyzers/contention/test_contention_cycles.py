@@ -15,7 +15,7 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, played
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.prediction import Prediction, Window
-from support.jobs.job_mixes import T0, MixedJob, seen_until, simulate, view_of
+from support.jobs.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
 ONE = MixedJob("one", "a", 6, 4e9, 1e9)
@@ -70,7 +70,7 @@ def test_irregular_few_or_old_phases_are_no_cycle() -> None:
     assert found([(start, start + 1, 1e6) for start in starts]) is None
     regular = [(10.0 * turn + turn % 2, 10.0 * turn + turn % 2 + 1, 1e6) for turn in range(20)]
     assert found(regular) is not None
-    assert found(regular[:5]) is None
+    assert found(regular[:4]) is None
     assert found(regular, late_s=25.0) is None
     assert found(regular, period=31.0) is None
 
@@ -98,6 +98,47 @@ def test_next_phase_follows_the_end_of_the_one_that_goes_on() -> None:
 def test_next_phase_of_a_job_that_computes_comes_when_its_gap_is_over() -> None:
     scenarios = played([BURSTS], 100.0, 100.0, 2, 1)
     assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([3, 12, 21, 30])
+
+
+def test_few_gaps_leave_a_next_start_less_certain_than_many() -> None:
+    chance = np.random.default_rng(3)
+    gaps = chance.normal(9.0, 0.5, 24)
+    starts = np.r_[0.0, np.cumsum(gaps + 1.0)]
+    rows = [(start, start + 1, 1e6) for start in starts]
+    many, few = found(rows), found(rows[:6])
+    assert many is not None
+    assert few is not None
+    assert many.gap_deviation == pytest.approx(0.5, rel=0.3)
+    assert few.gap_deviation > 1.2 * float(np.std(gaps[:5]))
+
+
+def test_next_start_is_told_by_what_the_other_jobs_take() -> None:
+    """One job's phase is in progress: it ends later beside another job, and its next phase starts later."""
+    one, two = MixedJob("one", "a", 6, 4e9, 1e9), MixedJob("two", "a", 6, 40e9, 1e9)
+    rows = [(10.0 * turn, 10.0 * turn + 4, 4e9) for turn in range(12)]
+    until = rows[-1][0] + 1.0
+    alone = view_of(seen_until(Done(one, rows), until), 1, noise=0.0)
+    long = [(50.0 * turn - 7.0, 50.0 * turn + 33.0, 40e9) for turn in range(-4, 3)]
+    beside = view_of(seen_until(Done(two, [*long, (until - 0.5, until + 39.5, 40e9)]), until), 1, noise=0.0)
+    settings = ContentionSettings(capacity=CAPACITY, horizon_s=60)
+    starts = {}
+    for name, views in (("alone", [alone]), ("beside", [alone, beside])):
+        result = contention_of([without_periodicity(view, until) for view in views], settings, T0 + until)
+        (phase,) = (each for each in result.next_phases if each.job == "one")
+        assert phase.volume_bytes == pytest.approx(4e9, rel=0.01)
+        assert phase.start_s.low <= phase.start_s.value <= phase.start_s.high
+        starts[name] = phase.start_s.value - T0 - until
+    assert starts["alone"] == pytest.approx(3 + 6, abs=0.3)
+    assert starts["beside"] == pytest.approx(6 + 6, abs=0.6)
+
+
+def test_next_phase_that_is_due_may_have_begun_before_its_first_call_is_known() -> None:
+    due = replace(BURSTS, start=0.0, start_deviation=0.1, gap_deviation=0.1, unseen=0.3)
+    first = played([due], 100.0, 100.0, 500, 1).start[:, 0, 1]
+    assert first.min() >= -0.3
+    assert (first < 0).mean() == pytest.approx(0.5, abs=0.1)
+    known = played([replace(due, unseen=0.0)], 100.0, 100.0, 500, 1).start[:, 0, 1]
+    assert known.min() >= 0
 
 
 def without_periodicity(view: JobView, now_s: float) -> JobView:
