@@ -1,7 +1,7 @@
 /* POSIX asynchronous I/O: one call begins an operation, and another one, on any thread, returns its result. Both
  * have the operation's number in their signatures; the bytes are recorded at the end. */
 #include "libc/libc.h"
-#include "base/number_pool.h"
+#include "libc/operation_numbers.h"
 #include "sites_posix.h"
 
 #include <aio.h>
@@ -10,30 +10,18 @@
 #define SPACE_NUMBER 64 /* handle: the operation's number; file: its kind */
 #define SPACE_TARGET 65
 
-#define NUMBERS 1024 /* distinct pending operations; numbers are reused, so that signatures repeat */
-static _Atomic uint64_t taken[NUMBERS / 64];
+OPERATION_NUMBERS(numbers, 1024); /* distinct pending operations */
 
 /* glibc's functions for 64-bit offsets are the same on 64-bit machines. */
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one layout of control blocks");
-
-static uint32_t allocate_number(void) {
-    uint32_t number = iotide_allocate_number(taken, NUMBERS / 64);
-    if (unlikely(!number))
-        iotide_count_overflow(BOUND_OPERATIONS);
-    return number;
-}
-
-static void release_number(uint32_t number) {
-    iotide_release_number(taken, NUMBERS / 64, number);
-}
 
 /* Before the real call, because another thread may see the end before it returns. Before the span begins, so that a
  * reused number begins again after its last end. A block whose end was not fetched counts as reused. */
 static uint32_t register_operation(struct iotide_site *site, const struct aiocb *block, uint8_t kind) {
     if (!iotide_traced(site))
         return 0;
-    release_number(iotide_unbind(SPACE_NUMBER, (uintptr_t)block).handle);
-    uint32_t number = allocate_number();
+    release_number(&numbers, iotide_unbind(SPACE_NUMBER, (uintptr_t)block).handle);
+    uint32_t number = allocate_number(&numbers);
     iotide_bind(SPACE_TARGET, (uintptr_t)block, iotide_descriptor_target(block->aio_fildes));
     iotide_bind(SPACE_NUMBER, (uintptr_t)block, (struct iotide_target){number, kind});
     return number;
@@ -54,7 +42,7 @@ static struct operation remove_operation(const struct aiocb *block) {
 }
 
 static void discard_operation(const struct aiocb *block) {
-    release_number(remove_operation(block).number);
+    release_number(&numbers, remove_operation(block).number);
 }
 
 static struct iotide_facts facts_of(const struct iotide_site *site, const struct aiocb *block,
@@ -181,7 +169,7 @@ static void record_completion(struct iotide_span span, struct iotide_site *site,
         facts.bytes = moved;
     }
     iotide_leave(span, site, facts, (uint64_t[]){operation.number, (uint64_t)result}, 2);
-    release_number(operation.number);
+    release_number(&numbers, operation.number);
 }
 
 /* Unsuccessful queries are not I/O: programs poll in loops. */

@@ -6,7 +6,7 @@
 #include "base/raw_syscall.h"
 #include "hooks/posix.h"
 #include "libc/libc.h"
-#include "base/number_pool.h"
+#include "libc/operation_numbers.h"
 #include "sites_posix.h"
 
 #include <linux/aio_abi.h>
@@ -35,7 +35,7 @@ struct operation {
     int32_t fd;
 };
 static struct operation operations[NUMBERS]; /* written by the owner of the number, before the number is published */
-static _Atomic uint64_t taken[NUMBERS / 64];
+OPERATION_NUMBERS(numbers, NUMBERS);
 
 static struct iotide_site SITE(io_submit) = {.layer = LAYER_POSIX,
                                              .kind = KIND_OTHER,
@@ -47,17 +47,6 @@ static struct iotide_site SITE(io_pgetevents) = {
     .layer = LAYER_POSIX, .kind = KIND_OTHER, .class = CLASS_DATA, SITE_TEXT("io_pgetevents", "io_pgetevents(id:u)=i")};
 static struct iotide_site SITE(io_destroy) = {
     .layer = LAYER_POSIX, .kind = KIND_OTHER, .class = CLASS_DATA, SITE_TEXT("io_destroy", "io_destroy(id:u)=i")};
-
-static uint32_t allocate_number(void) {
-    uint32_t number = iotide_allocate_number(taken, NUMBERS / 64);
-    if (unlikely(!number))
-        iotide_count_overflow(BOUND_OPERATIONS);
-    return number;
-}
-
-static void release_number(uint32_t number) {
-    iotide_release_number(taken, NUMBERS / 64, number);
-}
 
 static uint8_t kind_of(const struct iocb *block) {
     switch (block->aio_lio_opcode) {
@@ -104,7 +93,7 @@ static void record_end(struct iotide_span span, struct iotide_site *site, struct
         facts.bytes = result;
     }
     iotide_leave(span, site, facts, (uint64_t[]){number.handle, (uint64_t)result}, 2);
-    release_number(number.handle);
+    release_number(&numbers, number.handle);
 }
 
 /* Processes the end of a block's operation; the caller that unbinds its number records it. An end that is seen
@@ -159,8 +148,8 @@ static void register_operation(struct iotide_span span, struct iotide_site *site
     if (before.file && look.ring && find_in_ring(look.ring, look.tail, key, &result))
         record_end(without_duration(span), &SITE(io_getevents), before, result);
     else if (before.file)
-        release_number(before.handle);
-    uint32_t number = allocate_number();
+        release_number(&numbers, before.handle);
+    uint32_t number = allocate_number(&numbers);
     struct iotide_target target = iotide_descriptor_target((int)block->aio_fildes);
     int64_t offset = kind == KIND_SYNC || kind == KIND_OTHER ? -1 : block->aio_offset;
     if (number)

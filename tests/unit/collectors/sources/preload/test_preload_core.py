@@ -17,7 +17,7 @@ FOLDER = ROOT / "collectors/preload"
 LAYERS = (
     ("", ("ring",)),
     ("base", ("types",)),
-    ("base", ("sanitizer", "hash", "number_pool", "environment", "symbol_lookup")),
+    ("base", ("sanitizer", "hash", "environment", "symbol_lookup")),
     ("base", ("raw_syscall",)),
     ("base", ("user_text", "sockets")),
     ("state", ("state",)),
