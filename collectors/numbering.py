@@ -11,7 +11,7 @@ import numpy.typing as npt
 Text = TypeVar("Text", bound=Hashable)
 
 
-class Numbering(Generic[Text]):
+class TextNumbers(Generic[Text]):
     """Numbers of the texts seen so far. A new text gets its number on first use.
 
     Args:

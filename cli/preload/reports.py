@@ -63,10 +63,10 @@ def likely_omissions(file: SignatureFile) -> list[tuple[int, str]]:
             and not _has_expression(statement, "bytes")
         ):
             found.append((statement.line, f"{name} moves data, but nothing says how many bytes"))
-        makes = statement.result_role in ("fd", "stream", "handle") or statement.having("new_handle")
+        makes = statement.result_role in ("fd", "stream", "handle") or statement.with_roles("new_handle")
         if statement.kind in ("CREATE", "DUPLICATE") and not makes and not _has_expression(statement, "handle"):
             found.append((statement.line, f"{name} makes a handle, but no result or parameter is one"))
-        if statement.kind == "DESTROY" and not statement.having("fd", "stream", "handle"):
+        if statement.kind == "DESTROY" and not statement.with_roles("fd", "stream", "handle"):
             found.append((statement.line, f"{name} ends a handle, but no parameter is one"))
     return found
 

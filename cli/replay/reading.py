@@ -17,7 +17,7 @@ from ...archive.file.writer import ArchiveWriter
 from ...collectors.replay_source import Recorded, recorded_streams
 from ...collectors.source import Origin, Problems, SourceItem, UnsupportedData
 from ...collectors.sources.file import FileSource
-from ...collectors.sources.finished import WholeSource
+from ...collectors.sources.finished import FinishedSource
 from ...collectors.sources.registry import open_file
 from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
@@ -96,7 +96,7 @@ def open_recording(files: Sequence[Path], *, job: str | None, format_name: str |
 
 
 def _convert_to_archive(
-    sources: Sequence[tuple[Path, FileSource | WholeSource]],
+    sources: Sequence[tuple[Path, FileSource | FinishedSource]],
     job: str,
     out: IO[bytes],
     recording: Recording,
@@ -114,7 +114,7 @@ def _convert_to_archive(
 
 
 def _read_with_progress(
-    path: Path, source: FileSource | WholeSource, progress: Callable[[Path, int], None]
+    path: Path, source: FileSource | FinishedSource, progress: Callable[[Path, int], None]
 ) -> Iterator[SourceItem]:
     try:
         while not source.finished:

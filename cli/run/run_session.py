@@ -143,7 +143,7 @@ class Session:
         session = _end_job(self._plan, self._server, lasted[0])
         archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
         keep_or_remove(self._source, self._server.archives, archive, _print_message)
-        unseen = [*self._source.unseen, *([] if self.nodes is None else self.nodes.unseen)]
+        unseen = [*self._source.untraced, *([] if self.nodes is None else self.nodes.unseen)]
         _finish(self._plan, session, lasted, returncode, archive, unseen)
         _print_untraced(unseen)
         if self._source.counters["processes_refused"]:

@@ -22,7 +22,7 @@ from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.signal.selection import ALL_COUNTS, counted
 from ...collectors.source import Chunk, Opened, Origin, Problems, UnsupportedData
 from ...collectors.sources.file import FileSource
-from ...collectors.sources.finished import WholeSource
+from ...collectors.sources.finished import FinishedSource
 from ...collectors.sources.registry import open_file
 from ...events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
 from ...events.files import readable
@@ -306,7 +306,7 @@ def read_traces(
 
 
 def _read(
-    source: FileSource | WholeSource,
+    source: FileSource | FinishedSource,
     path: Path,
     trace: Trace,
     introduced: list[StreamInfo],
@@ -333,7 +333,7 @@ def _read(
     trace.problems.first.extend(source.problems.first[:room])
 
 
-def report_empty(source: FileSource | WholeSource, path: Path) -> None:
+def report_empty(source: FileSource | FinishedSource, path: Path) -> None:
     """Report a file that was read completely and had no event."""
     if not source.counters["events"] and not source.problems.total:
         source.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))

@@ -21,7 +21,7 @@ from .file_systems import FileSystems, type_of_folder, type_on
 from .mounts import Mount, MountTable, parse_mountinfo
 from .striping import LayoutReader, Question, Striping
 
-_FRESH_S: Final = 1.0
+_REFRESH_INTERVAL_S: Final = 1.0
 """Seconds until a process's namespace is read again. Its mounts are read again, too, if the kernel does not report
 changes."""
 _MAX_VIEWS: Final = 64
@@ -134,7 +134,7 @@ class NodeFileMetadata:
         if view is None:
             return None
         now_s = self.clock()
-        if view.read_s is None or view.changes.poll(0) or now_s - view.read_s >= _FRESH_S:
+        if view.read_s is None or view.changes.poll(0) or now_s - view.read_s >= _REFRESH_INTERVAL_S:
             view.read_s = now_s
             content = _read(view.descriptor)
             if content != view.content:
@@ -191,8 +191,8 @@ class NodeFileMetadata:
 class ProcessFileMetadata:
     """Returns FileInfo for a path of one process and the type that its spelling implies.
 
-    Mounts are those of the last ``look``. Striping is determined later, by a thread: ``asking`` is true while results
-    are pending, and ``answers`` returns those that have arrived.
+    Mounts are those of the last ``refresh``. Striping is determined later, by a thread: ``has_pending`` is true while
+    results are pending, and ``take_answers`` returns those that have arrived.
     """
 
     def __init__(self, node: NodeFileMetadata, pid: int, claimed_namespace: int) -> None:
@@ -208,14 +208,14 @@ class ProcessFileMetadata:
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
         """Return the metadata of a file; never waits for another machine."""
         if self._view is None:
-            self.look()
+            self.refresh()
         view = self._view
         if view is None or not path.startswith(_STABLE):
-            return self._of(path, spelled)
+            return self._metadata_of(path, spelled)
         self._forget_old(view)
         info = view.infos.get((path, spelled))
         if info is None:
-            info = self._of(path, spelled)
+            info = self._metadata_of(path, spelled)
             if info.filesystem not in _STRIPED:  # each process asks for itself
                 view.infos[path, spelled] = info
         return info
@@ -237,11 +237,11 @@ class ProcessFileMetadata:
 
     def _forget_old(self, view: _View) -> None:
         now_s = self._node.clock()
-        if now_s - view.infos_s >= _FRESH_S or len(view.infos) >= _MAX_KNOWN:
+        if now_s - view.infos_s >= _REFRESH_INTERVAL_S or len(view.infos) >= _MAX_KNOWN:
             view.forget_files()
             view.infos_s = now_s
 
-    def _of(self, path: str, spelled: FileType) -> FileInfo:
+    def _metadata_of(self, path: str, spelled: FileType) -> FileInfo:
         info = self._on_mount(path, spelled)
         if info.type is not FileType.REGULAR or not info.filesystem or not self._is_own:
             return info
@@ -252,18 +252,18 @@ class ProcessFileMetadata:
             self._questions.append(self._node.layouts.request_layout(path))
         return info
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the mounts again if they are old; later lookups use them."""
-        if self._node.clock() - self._refreshed_s >= _FRESH_S:
+        if self._node.clock() - self._refreshed_s >= _REFRESH_INTERVAL_S:
             self._find()
         self._view = None if self._key is None else self._node.view(self._key)
 
     @property
-    def asking(self) -> bool:
+    def has_pending(self) -> bool:
         """True while striping results are pending."""
         return bool(self._questions)
 
-    def answers(self, *, last: bool = False) -> list[tuple[str, Striping]]:
+    def take_answers(self, *, last: bool = False) -> list[tuple[str, Striping]]:
         """Return the striping results since the last call; with ``last``, pending ones are abandoned."""
         if not self._questions:
             return []

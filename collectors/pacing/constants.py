@@ -16,13 +16,13 @@ GRANT_S: Final = 1.0
 """Seconds for which a policy's answer is used while no phase begins or ends."""
 QUANTUM_S: Final = 0.1
 """Service that a job gets before another job's smaller share counts, s. A switch costs the previous job a call."""
-STUCK_S: Final = 30.0
+CALL_TIMEOUT_S: Final = 30.0
 """Seconds without progress after which a call is assumed to have been left by a signal handler."""
-RATE_OVER_S: Final = 0.25
+MIN_RATE_MEASUREMENT_S: Final = 0.25
 """Seconds for which a job must be served alone before its rate counts as its maximum rate."""
-NEARLY: Final = 0.95
+FULL_RATE_SHARE: Final = 0.95
 """Share of a job's maximum rate that counts as all of it. Shares are derived from measured limits."""
-WORTH: Final = 0.5
+MIN_UNUSED_SHARE: Final = 0.5
 """Share of a job's maximum rate that must be unused for the job to run beside others."""
 TICK_S: Final = 0.002
 """Seconds between two polls while any job is in a call."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...results.pacing import PacedJob, PacingPlan
 from ...scheduling.named_policies import policy_named
 from ...scheduling.protocol import Forecast, Grant, JobState
-from .constants import GRANT_S, NEARLY, QUANTUM_S, WORTH
+from .constants import FULL_RATE_SHARE, GRANT_S, MIN_UNUSED_SHARE, QUANTUM_S
 from .local_jobs import Activity, LocalJob, LocalJobs
 
 
@@ -53,8 +53,8 @@ class JobTurns:
         """True while no job of this node is in a phase."""
         return self._local.is_idle
 
-    def set_plan(self, plan: PacingPlan | None, heard_s: float) -> None:
-        """Set the plan that is valid since ``heard_s``; None: there is no plan.
+    def set_plan(self, plan: PacingPlan | None, received_s: float) -> None:
+        """Set the plan that is valid since ``received_s``; None: there is no plan.
 
         Raises:
             ValueError: the plan's policy does not exist.
@@ -64,7 +64,7 @@ class JobTurns:
             self._planned = {each.job: each for each in plan.jobs}
             self._forecasts = {each.job: _forecast_of(each) for each in plan.jobs}
             self._grant = self._grant if self._plan is not None and plan.policy == self._plan.policy else None
-        self._plan, self._plan_received_s = plan, heard_s
+        self._plan, self._plan_received_s = plan, received_s
 
     def update(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
         """Update the activity of jobs, by name.
@@ -75,13 +75,13 @@ class JobTurns:
         plan = self._plan
         held = frozenset[str]()
         if plan is not None and now_s < self._plan_received_s + plan.lasts_s:
-            held = self._held(plan, now_s)
+            held = self._waiting_jobs(plan, now_s)
         for name, job in self._local.jobs.items():
             self.waits += name in held and not job.is_held and job.in_phase
             job.is_held = name in held
         return held
 
-    def _held(self, plan: PacingPlan, now_s: float) -> frozenset[str]:
+    def _waiting_jobs(self, plan: PacingPlan, now_s: float) -> frozenset[str]:
         known = {name: job for name, job in self._local.jobs.items() if name in self._planned}
         for name, job in known.items():
             planned = self._planned[name]
@@ -99,7 +99,7 @@ class JobTurns:
             if rival.local is not None:
                 rival.local.share = share
         going, left = self._running_jobs(rivals, grant, plan.capacity_bytes_per_s, now_s)
-        if left >= WORTH * plan.capacity_bytes_per_s:  # there is room for jobs that start
+        if left >= MIN_UNUSED_SHARE * plan.capacity_bytes_per_s:  # there is room for jobs that start
             return frozenset(name for name in active if name not in going and name not in late)
         return frozenset(name for name in known if name not in going and name not in late)
 
@@ -155,20 +155,22 @@ class JobTurns:
         queueing). One at a time is served at the full rate, so that it finishes earlier.
         """
         wanted = [min(rival.state.limit, capacity) for rival in rivals]
-        going = {rivals[place].name for place, share in enumerate(grant.shares) if share >= NEARLY * wanted[place]}
+        going = {
+            rivals[place].name for place, share in enumerate(grant.shares) if share >= FULL_RATE_SHARE * wanted[place]
+        }
         taken = (share for rival, share in zip(rivals, grant.shares, strict=True) if rival.name in going)
         left = capacity - math.fsum(taken)
         partly = [place for place, share in enumerate(grant.shares) if share > 0 and rivals[place].name not in going]
         if len(partly) > 1 and not going and max(grant.shares) <= min(grant.shares) * (1 + 1e-9):
             return {rival.name for rival in rivals}, 0.0  # equal shares: the file system does that by itself
         if partly:
-            chosen = self._next_of(rivals, grant, partly, now_s)
-            if not going or left >= WORTH * wanted[chosen]:
+            chosen = self._choose_next(rivals, grant, partly, now_s)
+            if not going or left >= MIN_UNUSED_SHARE * wanted[chosen]:
                 going.add(rivals[chosen].name)
                 left -= wanted[chosen]
         return going, left
 
-    def _next_of(self, rivals: Sequence[_CompetingJob], grant: Grant, partly: Sequence[int], now_s: float) -> int:
+    def _choose_next(self, rivals: Sequence[_CompetingJob], grant: Grant, partly: Sequence[int], now_s: float) -> int:
         """Return the index of the next job. A served job keeps its turn for a quantum.
 
         It is the job that would first finish its quantum at its share. So a short phase with a large share does not

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...scheduling.protocol import JobState
-from .constants import DONE_QUIET_S, PHASE_GAP_S, QUIET_S, RATE_OVER_S, STUCK_S
+from .constants import CALL_TIMEOUT_S, DONE_QUIET_S, MIN_RATE_MEASUREMENT_S, PHASE_GAP_S, QUIET_S
 
 _MAX_MOVED: Final = 1 << 50
 """Maximum number of bytes moved between two polls. A process that reports more violates the layout."""
-_LOOKS: Final = 2
+_MAX_IDLE_UPDATES: Final = 2
 """Polls without a call before a job counts as quiet. One poll may always fall between two calls."""
 _PHASES: Final = 4
 _MIN_PHASES: Final = 2
@@ -70,7 +70,7 @@ class LocalJob:
     has_ended: bool = False
     alone_rate: float = 0.0
     call_s: float | None = None
-    going_s: float = 0.0
+    call_progress_s: float = 0.0
     alone_since_s: float | None = None
     alone_from: int = 0
 
@@ -78,7 +78,9 @@ class LocalJob:
         """Return whether the job has been idle long enough for others to go."""
         forecast = self.state.forecast
         is_done = forecast is not None and self.state.moved >= forecast.volume
-        return self.idle_updates >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
+        return self.idle_updates >= _MAX_IDLE_UPDATES and now_s - self.active_s > (
+            DONE_QUIET_S if is_done else self._pause_s()
+        )
 
     def _pause_s(self) -> float:
         """Return a pause longer than those between calls of one phase. It is known as far as phases were measured."""
@@ -89,10 +91,10 @@ class LocalJob:
     def is_in_call(self, in_call_s: float | None, fresh: int, since_s: float) -> bool:
         """Record the latest call. Returns whether it is running, and not one left long ago by a signal handler."""
         if fresh or in_call_s != self.call_s:
-            self.call_s, self.going_s = in_call_s, 0.0
+            self.call_s, self.call_progress_s = in_call_s, 0.0
         elif not self.is_held:
-            self.going_s += since_s
-        return in_call_s is not None and self.going_s <= STUCK_S
+            self.call_progress_s += since_s
+        return in_call_s is not None and self.call_progress_s <= CALL_TIMEOUT_S
 
 
 class LocalJobs:
@@ -118,9 +120,9 @@ class LocalJobs:
         self._updated_s = now_s
         self.jobs = {name: job for name, job in self.jobs.items() if name in activities}
         for name, activity in activities.items():
-            self._follow(name, activity, now_s, since_s)
+            self._update_job(name, activity, now_s, since_s)
 
-    def _follow(self, name: str, activity: Activity, now_s: float, since_s: float) -> None:
+    def _update_job(self, name: str, activity: Activity, now_s: float, since_s: float) -> None:
         job = self.jobs.get(name)
         if job is None:
             self._numbers += 1
@@ -160,7 +162,7 @@ class LocalJobs:
             job.alone_since_s = None
         elif job.alone_since_s is None:
             job.alone_since_s, job.alone_from = now_s, job.moved
-        elif now_s - job.alone_since_s >= RATE_OVER_S and math.isfinite(job.state.limit):
+        elif now_s - job.alone_since_s >= MIN_RATE_MEASUREMENT_S and math.isfinite(job.state.limit):
             rate = (job.moved - job.alone_from) / (now_s - job.alone_since_s)
             job.alone_rate = max(job.alone_rate, rate)
             job.alone_since_s, job.alone_from = now_s, job.moved

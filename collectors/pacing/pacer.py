@@ -56,10 +56,10 @@ class Pacer:
         self._default_job = default_job
         self._turns = JobTurns()
         self._processes: dict[int, _Process] = {}
-        self._others: set[int] = set()
+        self._without_pacing: set[int] = set()
         self._scanned_s = 0.0
         self._ended = [0, 0]
-        self._heard: tuple[PacingPlan | None, float] = None, 0.0
+        self._received_s: tuple[PacingPlan | None, float] = None, 0.0
         self._text = b""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pacer", daemon=True)
@@ -71,7 +71,7 @@ class Pacer:
 
     def receive_plan(self, text: bytes) -> None:
         """Set the plan from the aggregator's JSON text; "" means no plan. Must be called for each answer."""
-        plan = self._heard[0]
+        plan = self._received_s[0]
         if text != self._text:
             self._text = text
             try:
@@ -80,7 +80,7 @@ class Pacer:
             except ValueError as error:
                 _log.warning("pacing: the aggregator's plan is invalid and is ignored: %s", str(error).splitlines()[0])
                 plan = None
-        self._heard = plan, time.monotonic()
+        self._received_s = plan, time.monotonic()
 
     def counters(self) -> Counter[str]:
         """Return the number of calls that waited, their total time, and failures."""
@@ -120,7 +120,7 @@ class Pacer:
         if now_s - self._scanned_s >= _SCAN_INTERVAL_S:
             self._scanned_s = now_s
             self._find_processes()
-        self._turns.set_plan(*self._heard)
+        self._turns.set_plan(*self._received_s)
         held = self._turns.update(now_s, self._activities())
         now_ns = time.monotonic_ns()
         for process in self._processes.values():
@@ -148,15 +148,15 @@ class Pacer:
         for token in [token for token in self._processes if token not in images]:
             process = self._processes.pop(token)
             self._ended = [before + more for before, more in zip(self._ended, process.words.waited, strict=True)]
-        self._others &= images.keys()
+        self._without_pacing &= images.keys()
         for token, regions in images.items():
             known = self._processes.get(token)
-            if known is None and token not in self._others and (words := _pace_words_of(regions)) is not None:
+            if known is None and token not in self._without_pacing and (words := _pace_words_of(regions)) is not None:
                 if words.takes_part:
                     words.pace(self._device)
                     known = self._processes[token] = _Process(words.job or self._default_job, words)
                 else:
-                    self._others.add(token)
+                    self._without_pacing.add(token)
             if known is not None and len(regions) != known.words.extents:
                 with contextlib.suppress(AttributeError):  # closed meanwhile
                     for region in regions:

@@ -37,18 +37,18 @@ class InputLosses:
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
         """Return the items of one poll, followed by the new losses for each job."""
-        whole = [self._sound(item) if isinstance(item, Chunk) else item for item in items]
+        whole = [self._without_impossible(item) if isinstance(item, Chunk) else item for item in items]
         for item in whole:
             if isinstance(item, Opened) and len(self._jobs) < _MAX_JOBS:
                 self._jobs[item.info.job] = None
         now = Counter({_spelled(name): count for name, count in self._counters.items() if _is_reported(name)})
-        grown = now - self._reported
-        if grown:
+        increase = now - self._reported
+        if increase:
             self._reported = now
-            whole += [Lost(Counter(grown), job=job) for job in self._jobs or (self._job,)]
+            whole += [Lost(Counter(increase), job=job) for job in self._jobs or (self._job,)]
         return whole
 
-    def _sound(self, chunk: Chunk) -> Chunk:
+    def _without_impossible(self, chunk: Chunk) -> Chunk:
         """Remove calls with impossible values: on the wire, they would cost their whole batch."""
         good = carried(chunk.batch)
         if good is None:

@@ -98,15 +98,15 @@ def text_refusal(head: bytes, name: str) -> Refusal | None:
     lines = b"\n".join(head.split(b"\n", _HEAD_LINES)[:_HEAD_LINES])
     for kind in (_SUMMARY, _UNSTAMPED):
         if kind.pattern.search(lines):
-            return _told(kind, name)
+            return _command_for(kind, name)
     return None
 
 
 def _first(kinds: tuple[_Kind, ...], head: bytes, name: str) -> Refusal | None:
-    return next((_told(kind, name) for kind in kinds if kind.pattern.match(head)), None)
+    return next((_command_for(kind, name) for kind in kinds if kind.pattern.match(head)), None)
 
 
-def _told(kind: _Kind, name: str) -> Refusal:
+def _command_for(kind: _Kind, name: str) -> Refusal:
     path = PurePath(readable(name))
     output = path.with_suffix("") if path.suffix in _SUFFIXES else path.with_name(f"{path.name}.unpacked")
     command = kind.expected.replace("OUTPUT", shlex.quote(str(output)))

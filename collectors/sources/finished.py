@@ -18,7 +18,7 @@ Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]
 ``InputError`` or ``OSError`` ends the reading, and the source then closes the open streams."""
 
 
-class WholeSource:
+class FinishedSource:
     """Replays finished input, one piece of its reader per poll.
 
     Args:
@@ -62,10 +62,10 @@ class WholeSource:
         try:
             items = next(pieces, None)
         except InputError as error:
-            return self._given_up(error)
+            return self._fail(error)
         except OSError as error:
             problem = f"cannot be read ({error.strerror or error})"
-            return self._given_up(InputError(self._about.name, None, problem, "input that may be read"))
+            return self._fail(InputError(self._about.name, None, problem, "input that may be read"))
         if items is None:
             return self._end()
         for item in items:
@@ -75,7 +75,7 @@ class WholeSource:
                 self._open.pop(item.stream, None)
         return items
 
-    def _given_up(self, problem: InputError) -> list[SourceItem]:
+    def _fail(self, problem: InputError) -> list[SourceItem]:
         self.counters["lines_malformed"] += 1
         self.problems.add(problem)
         return self._end()

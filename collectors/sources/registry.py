@@ -18,7 +18,7 @@ from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from .convertible import binary_refusal, text_refusal
 from .file import HEAD_BYTES, FileSource
-from .finished import Reader, WholeSource
+from .finished import FinishedSource, Reader
 from .kernel_traces.dialects.bpftrace import BpftraceParser, looks_like_bpftrace
 from .kernel_traces.dialects.lock_events import LockEventsParser, looks_like_lock_events
 from .kernel_traces.dialects.lttng import LttngParser, looks_like_lttng
@@ -148,7 +148,7 @@ def open_file(
     *,
     format: str | None = None,  # noqa: A002
     follow: bool = False,
-) -> FileSource | WholeSource:
+) -> FileSource | FinishedSource:
     """Return a source that replays a file or a folder of files, or follows a file. Files may be gzip-compressed.
 
     Args:
@@ -179,7 +179,7 @@ def open_file(
         return FileSource(path, choose, origin, follow=True)
     known = FORMATS[_format_of(Path(path), format)]
     if known.reader is not None:
-        return WholeSource(path, known.reader, origin)
+        return FinishedSource(path, known.reader, origin)
     return FileSource(path, choose, origin, follow=False)
 
 

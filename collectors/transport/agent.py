@@ -22,10 +22,10 @@ from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
 from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WakeableSource
-from .handing_over import HandedOver
-from .left_streams import SourceResumption
 from .route import Route
 from .shipper import Shipper
+from .shipper_state import ShipperState
+from .source_resumption import SourceResumption
 
 if TYPE_CHECKING:
     from ..pacing.pacer import Pacer
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _RECEIVES_A_PUMP: Final = 1000
 _READ_FOR: Final = 3
-_MADE: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED
-_GONE: Final = zmq.EVENT_DISCONNECTED
+_CONNECTED: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED
+_DISCONNECTED: Final = zmq.EVENT_DISCONNECTED
 _FAILED: Final = zmq.EVENT_CLOSED | zmq.EVENT_CONNECT_RETRIED
 """Events of a refused connection: it is closed, and then retried."""
-_QUIET_PUMPS: Final = 50
+_QUIET_PUMPS_BEFORE_SLOWING: Final = 50
 """Pumps without new data after which sources are polled less often."""
 _SLOWER_EACH: Final = 4
 _KEPT_BYTES: Final = 1 << 30
@@ -94,22 +94,26 @@ class Agent:
         self._socket.setsockopt(zmq.IPV6, any(map(is_ipv6, endpoints)))
         self._route = Route(endpoints, settings.away_after_s, time.monotonic())
         # Connection events, needed only if there is another aggregator to connect to.
-        self._connection = self._socket.get_monitor_socket(_MADE | _GONE | _FAILED) if self._route.has_others else None
+        self._connection = (
+            self._socket.get_monitor_socket(_CONNECTED | _DISCONNECTED | _FAILED) if self._route.has_others else None
+        )
         self._last_event = 0
         self._keys = keys or read_client_keys(settings.key, settings.server_key)
-        self._look_at_keys_at_s = -math.inf
+        self._check_keys_at_s = -math.inf
         self._connect()
         # The name is secret and random: a peer that sends it is this collector, also over another connection.
         name = f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}"
-        kept = None if settings.state is None else HandedOver(settings.state, settings.spool_bytes or _KEPT_BYTES, name)
-        self._shipper = Shipper(name if kept is None else kept.collector, settings, kept)
-        self._left = SourceResumption(self._shipper, kept)
+        state = (
+            None if settings.state is None else ShipperState(settings.state, settings.spool_bytes or _KEPT_BYTES, name)
+        )
+        self._shipper = Shipper(name if state is None else state.collector, settings, state)
+        self._resumption = SourceResumption(self._shipper, state)
         self._sources: list[Source] = []
         self._open: dict[int, set[str]] = {}
         self._finished: Counter[str] = Counter()
-        self._quiet = 0
+        self._quiet_pumps = 0
         self._begun_s = time.monotonic()
-        self._is_away = False
+        self._is_unreachable = False
         self._pending: deque[list[Frame]] = deque()
         self._pacer = pacer
         self._plans_heard = 0
@@ -121,7 +125,7 @@ class Agent:
                 job=settings.serves_job, source=NODE_COLLECTOR, host=settings.host, user=settings.user, pid=os.getpid()
             )
             opened = Opened(_OWN, info)
-            self._left.opened(opened)
+            self._resumption.opened(opened)
             self._shipper.take([opened], self._begun_s)
         for source in sources:
             self.add(source)
@@ -130,7 +134,7 @@ class Agent:
         """Add a source."""
         self._sources.append(source)
         self._open[id(source)] = set()
-        self._left.add(source)
+        self._resumption.add(source)
 
     @property
     def finished(self) -> bool:
@@ -156,16 +160,16 @@ class Agent:
         """Pumps until cancelled, or until every source has ended and everything was acknowledged."""
         while not (until_finished and self.finished):
             busy = self.pump()
-            self._quiet = 0 if busy else self._quiet + 1
+            self._quiet_pumps = 0 if busy else self._quiet_pumps + 1
             await self._wait_for_pump(busy=busy)
 
     async def _wait_for_pump(self, *, busy: bool) -> None:
         """Wait for the next pump, longer after longer silence. Sources that can notify interrupt the wait."""
         settings = self._settings
-        if busy or self._quiet < _QUIET_PUMPS:
+        if busy or self._quiet_pumps < _QUIET_PUMPS_BEFORE_SLOWING:
             await asyncio.sleep(0 if busy else settings.poll_interval_s)
             return
-        longer = min(_MAX_LONGER, 1.0 + (self._quiet - _QUIET_PUMPS) / _SLOWER_EACH)
+        longer = min(_MAX_LONGER, 1.0 + (self._quiet_pumps - _QUIET_PUMPS_BEFORE_SLOWING) / _SLOWER_EACH)
         waking = [source for source in self._sources if isinstance(source, WakeableSource)]
         if not all([source.sleep() for source in waking]):  # noqa: C419  (each is to be asked)
             longer = 1.0
@@ -204,17 +208,17 @@ class Agent:
             await asyncio.sleep(0 if busy else 0.001)
         self.unread = len(self._sources)
         self._shipper.flush(time.monotonic())
-        self._left.end()
-        self._left.keep(time.monotonic())
+        self._resumption.end()
+        self._resumption.keep(time.monotonic())
         for source in list(self._sources):
-            self._retire(source)
+            self._close_source(source)
         self._shipper.take([Closed(_OWN)], time.monotonic())
         self._shipper.flush(time.monotonic())
         limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
         while not self._shipper.flushed:
             if self._shipper.outstanding < least:
                 limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
-            if self._is_away and self._shipper.lacks_only_ends:
+            if self._is_unreachable and self._shipper.lacks_only_byes:
                 return True  # no call is lost
             if time.monotonic() > limit:
                 return False
@@ -237,7 +241,7 @@ class Agent:
         self._shipper.tick(now)
         if self._send():
             self._pending.extend(self._shipper.outgoing(now, self._source_counters))
-        self._left.keep(now)
+        self._resumption.keep(now)
         self._send()
         return busy
 
@@ -246,8 +250,8 @@ class Agent:
         if self._pacer is not None:
             self._pacer.close()
         for source in list(self._sources):
-            self._retire(source)
-        self._left.keep(time.monotonic())
+            self._close_source(source)
+        self._resumption.keep(time.monotonic())
         self._shipper.close()
         if self._connection is not None:
             self._socket.disable_monitor()
@@ -269,8 +273,8 @@ class Agent:
             while True:
                 told = recv_monitor_message(self._connection, zmq.NOBLOCK)
                 event, is_current = told["event"], told["endpoint"] == self._route.endpoint.encode()
-                if event & (_MADE | _GONE):
-                    self._route.connection(is_made=bool(event & _MADE), now_s=now_s)
+                if event & (_CONNECTED | _DISCONNECTED):
+                    self._route.connection(is_made=bool(event & _CONNECTED), now_s=now_s)
                 elif event & zmq.EVENT_CONNECT_RETRIED and self._last_event & zmq.EVENT_CLOSED and is_current:
                     self._route.refused()
                 self._last_event = event
@@ -283,9 +287,9 @@ class Agent:
         """Log when the aggregator becomes unreachable and when it is back."""
         heard_s = self._shipper.last_heard_s
         is_away = now_s - (self._begun_s if heard_s is None else heard_s) >= self._settings.away_after_s
-        if is_away == self._is_away:
+        if is_away == self._is_unreachable:
             return
-        self._is_away = is_away
+        self._is_unreachable = is_away
         endpoint, waiting = self._route.endpoint, self._shipper.unacknowledged
         if is_away:
             _log.warning(
@@ -300,9 +304,9 @@ class Agent:
     def _reload_keys(self, now_s: float) -> None:
         """Reconnects with new keys if the key files changed and the aggregator does not answer."""
         silence = self.silence_s
-        if now_s < self._look_at_keys_at_s or (silence is not None and silence < self._settings.away_after_s):
+        if now_s < self._check_keys_at_s or (silence is not None and silence < self._settings.away_after_s):
             return
-        self._look_at_keys_at_s = now_s + self._settings.away_after_s
+        self._check_keys_at_s = now_s + self._settings.away_after_s
         try:
             keys = read_client_keys(self._settings.key, self._settings.server_key)
         except ConfigError as error:
@@ -332,13 +336,13 @@ class Agent:
             try:
                 items = source.poll()
             except Exception as error:  # a failing source must not affect the others
-                self._broken(source, error)
-                self._retire(source)
+                self._fail_source(source, error)
+                self._close_source(source)
                 continue
             self._take(source, items)
             busy = busy or bool(items)
             if source.finished:
-                self._retire(source)
+                self._close_source(source)
         return busy
 
     def _take(self, source: Source, items: list[SourceItem]) -> None:
@@ -346,26 +350,26 @@ class Agent:
         for item in items:
             if isinstance(item, Opened):
                 still_open.add(item.stream)
-                self._left.opened(item)
+                self._resumption.opened(item)
             elif isinstance(item, Closed):
                 still_open.discard(item.stream)
         self._shipper.take(items, time.monotonic())
 
-    def _retire(self, source: Source) -> None:
+    def _close_source(self, source: Source) -> None:
         """Close a source and its open streams."""
         try:
             source.close()
         except Exception as error:
-            self._broken(source, error)
+            self._fail_source(source, error)
         self._sources.remove(source)
         left = self._open.pop(id(source))
         self._shipper.take([Closed(stream) for stream in sorted(left)], time.monotonic())
-        self._left.remove(source)
+        self._resumption.remove(source)
         self._finished.update(source.counters)
         self.problems.total += source.problems.total
         self.problems.first.extend(source.problems.first[: self.problems.kept - len(self.problems.first)])
 
-    def _broken(self, source: Source, error: Exception) -> None:
+    def _fail_source(self, source: Source, error: Exception) -> None:
         self._finished["sources_failed"] += 1
         self.problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
 

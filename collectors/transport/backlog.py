@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...events import Definitions, EventBatch, empty_batch, is_constant
+from .collector_store import BatchState, CollectorStore
 from .fair_queue import FairQueue
-from .kept_spool import KeptSpool, What
 from .spool_files import Place, SpoolFiles
 
 _HEADER_BYTES = 512
 
 
 @dataclass(slots=True)
-class Waiting:
+class WaitingBatch:
     """A batch that was not sent yet; its stream numbers it when it is sent."""
 
     stream: str
@@ -34,7 +34,7 @@ class Waiting:
     row: int = 0
     """Row in the stored spool; 0: it is not stored."""
     job: str = ""
-    is_only_kept: bool = False
+    is_only_stored: bool = False
     """The batch does not count as in memory, although it stays there until it is committed."""
 
 
@@ -44,34 +44,36 @@ class Backlog:
     Args:
         capacity_bytes: bound on batches in memory.
         spool: receives batches while the memory is full; None: none are spooled.
-        kept: receives all batches for the next collector; excludes ``spool``.
+        store: receives all batches for the next collector; excludes ``spool``.
 
     Attributes:
         bytes: bytes in memory.
         events: number of all waiting events.
     """
 
-    def __init__(self, capacity_bytes: int, spool: SpoolFiles | None = None, kept: KeptSpool | None = None) -> None:
+    def __init__(
+        self, capacity_bytes: int, spool: SpoolFiles | None = None, store: CollectorStore | None = None
+    ) -> None:
         self.bytes = 0
         self.events = 0
         self._capacity = capacity_bytes
         self._spool = spool
-        self._kept = kept
-        self._uncommitted: list[Waiting] = []
-        self._queue: FairQueue[Waiting] = FairQueue()
+        self._collector_store = store
+        self._uncommitted: list[WaitingBatch] = []
+        self._queue: FairQueue[WaitingBatch] = FairQueue()
 
     def __len__(self) -> int:
         return len(self._queue)
 
     def push(
         self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int, job: str = ""
-    ) -> list[Waiting]:
+    ) -> list[WaitingBatch]:
         """Append a batch. Returns the batches dropped so that the queue and ``used`` further bytes fit."""
-        waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved, job=job)
-        gone = [] if self._kept is None else self._keep(waiting, self._kept)
-        while not waiting.is_only_kept and self.bytes + waiting.size + used > self._capacity:
+        waiting = WaitingBatch(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved, job=job)
+        dropped = [] if self._collector_store is None else self._store(waiting, self._collector_store)
+        while not waiting.is_only_stored and self.bytes + waiting.size + used > self._capacity:
             if waiting.row:
-                waiting.is_only_kept = True
+                waiting.is_only_stored = True
                 self._uncommitted.append(waiting)
                 break
             if self._spool is not None and len(batch) and (place := self._spool.append(batch)) is not None:
@@ -79,42 +81,42 @@ class Backlog:
                 break
             if not self._queue:
                 break
-            gone.append(self._drop())
+            dropped.append(self._drop())
         self._queue.append(waiting)
         self.events += waiting.events
-        if waiting.place is None and not waiting.is_only_kept:
+        if waiting.place is None and not waiting.is_only_stored:
             self.bytes += waiting.size
-        return gone
+        return dropped
 
-    def restore(self, waiting: Waiting) -> None:
+    def restore(self, waiting: WaitingBatch) -> None:
         """Append a batch that another collector left; its events are read when it is sent."""
         self._queue.append(waiting)
         self.events += waiting.events
 
-    def committed(self, used: int, *, is_kept: bool) -> list[Waiting]:
+    def on_commit(self, used: int, *, is_kept: bool) -> list[WaitingBatch]:
         """Process the result of a commit of the stored file; returns the batches dropped."""
         fresh, self._uncommitted = self._uncommitted, []
         if is_kept:
             for waiting in fresh:
                 waiting.batch = None
             return []
-        gone: list[Waiting] = []
-        still_there = {id(waiting) for waiting in self._queue} if fresh else set()
+        dropped: list[WaitingBatch] = []
+        queued = {id(waiting) for waiting in self._queue} if fresh else set()
         for waiting in fresh:
-            if id(waiting) in still_there:
-                waiting.row, waiting.is_only_kept = 0, False
+            if id(waiting) in queued:
+                waiting.row, waiting.is_only_stored = 0, False
                 self.bytes += waiting.size
         while self.bytes + used > self._capacity and self._queue:
-            gone.append(self._drop())
-        return gone
+            dropped.append(self._drop())
+        return dropped
 
-    def pop(self) -> tuple[Waiting, EventBatch | None]:
+    def pop(self) -> tuple[WaitingBatch, EventBatch | None]:
         """Remove the next batch to send and return it with its events. None if its file cannot be read."""
         due = self._queue.take()
         self.events -= due.events
         batch = due.batch
-        if batch is None and self._kept is not None:
-            batch = self._kept.read(due.row)
+        if batch is None and self._collector_store is not None:
+            batch = self._collector_store.read(due.row)
         elif batch is None and self._spool is not None and due.place is not None:
             batch = self._spool.read(due.place)
         self._leave(due)
@@ -125,32 +127,32 @@ class Backlog:
         if self._spool is not None:
             self._spool.close()
 
-    def _keep(self, waiting: Waiting, kept: KeptSpool) -> list[Waiting]:
+    def _store(self, waiting: WaitingBatch, store: CollectorStore) -> list[WaitingBatch]:
         """Write a batch to the stored file; returns the batches dropped so that it fits."""
-        gone = []
+        dropped = []
         batch = waiting.batch or empty_batch()
-        while not (row := kept.put(waiting.stream, batch, waiting.definitions)):
-            if kept.is_failing or not self._queue:
+        while not (row := store.put(waiting.stream, batch, waiting.definitions)):
+            if store.is_failing or not self._queue:
                 break
-            gone.append(self._drop())
+            dropped.append(self._drop())
         waiting.row = row
-        return gone
+        return dropped
 
-    def _drop(self) -> Waiting:
-        gone = self._queue.take_oldest()
-        self.events -= gone.events
-        self._leave(gone)
-        if self._kept is not None:
-            self._kept.over(gone.row, What.DROPPED, gone.definitions)
-        return gone
+    def _drop(self) -> WaitingBatch:
+        dropped = self._queue.take_oldest()
+        self.events -= dropped.events
+        self._leave(dropped)
+        if self._collector_store is not None:
+            self._collector_store.finish_batch(dropped.row, BatchState.DROPPED, dropped.definitions)
+        return dropped
 
-    def _leave(self, gone: Waiting) -> None:
-        if gone.is_only_kept:
+    def _leave(self, dropped: WaitingBatch) -> None:
+        if dropped.is_only_stored:
             return
-        if gone.place is None:
-            self.bytes -= gone.size
+        if dropped.place is None:
+            self.bytes -= dropped.size
         elif self._spool is not None:
-            self._spool.release(gone.place)
+            self._spool.release(dropped.place)
 
 
 def size_of(batch: EventBatch) -> int:

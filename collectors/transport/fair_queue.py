@@ -8,7 +8,7 @@ from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 
-class OfJob(Protocol):
+class HasJob(Protocol):
     """A queued item."""
 
     @property
@@ -17,7 +17,7 @@ class OfJob(Protocol):
         ...
 
 
-_Item = TypeVar("_Item", bound=OfJob)
+_Item = TypeVar("_Item", bound=HasJob)
 
 
 class FairQueue(Generic[_Item]):

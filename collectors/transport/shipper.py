@@ -18,12 +18,12 @@ from ...events.losses import BYTES, EVENTS
 from ...events.network.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, Heartbeat, Reject, decode, encode
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
-from .backlog import Backlog, Waiting
-from .handing_over import HandedOver, NothingKept
+from .backlog import Backlog, WaitingBatch
 from .heartbeats.clock_offset import ClockOffset
 from .heartbeats.heartbeats import Heartbeats
 from .merging import Merging
-from .patience import ResendTimeout
+from .resend_timeout import ResendTimeout
+from .shipper_state import NoShipperState, ShipperState
 from .spool_files import SpoolFiles
 from .window import FIRST_CREDIT, MAX_UNDER_WAY, SendWindow, Sent, extend, spelled
 
@@ -34,7 +34,7 @@ class Shipper:
     Args:
         collector: name of the collector.
         settings: bounds and times.
-        handed_over: state of the previous collector, and store for the next one; its name then replaces ``collector``.
+        state: state of the previous collector, and store for the next one; its name then replaces ``collector``.
             None: nothing is stored.
         clock: offset of this node's clock from the aggregator's.
 
@@ -46,7 +46,7 @@ class Shipper:
         self,
         collector: str,
         settings: CollectorSettings,
-        handed_over: HandedOver | None = None,
+        state: ShipperState | None = None,
         clock: ClockOffset | None = None,
     ) -> None:
         self.collector = collector
@@ -59,15 +59,15 @@ class Shipper:
         self._windows: dict[str, SendWindow] = {}  # by wire id
         self._wire_id: dict[str, str] = {}  # of the streams that sources have open
         self._merging = Merging()  # by wire id
-        self._kept = handed_over or NothingKept()
-        file = self._kept.file
+        self._state = state or NoShipperState()
+        file = self._state.file
         spool = SpoolFiles(settings.spool_bytes, settings.spool_folder) if settings.spool_bytes and not file else None
         self._backlog = Backlog(settings.backlog_bytes, spool, file)
         self._credit = FIRST_CREDIT
-        self._under_way_bytes = 0
-        self._under_way = 0
+        self._in_flight_bytes = 0
+        self._in_flight = 0
         self._last_heard_s: float | None = None
-        self._patience = ResendTimeout(settings.resend_after_s)
+        self._resend_timeout = ResendTimeout(settings.resend_after_s)
         self._resends: deque[list[Frame]] = deque()
         self._restore()
 
@@ -75,7 +75,7 @@ class Shipper:
         """Close the spool files; stored data remains for the next collector."""
         self._backlog.close()
         self.keep({})
-        self._kept.close()
+        self._state.close()
 
     # ---- stored for the next collector ----
 
@@ -84,8 +84,8 @@ class Shipper:
 
         Must be called before the messages of ``outgoing`` are sent.
         """
-        is_kept = self._kept.write(self._windows, places)
-        self._drop(self._backlog.committed(self._under_way_bytes, is_kept=is_kept))
+        is_kept = self._state.write(self._windows, places)
+        self._drop(self._backlog.on_commit(self._in_flight_bytes, is_kept=is_kept))
 
     def has_queued(self, stream: str, now_s: float, *, urgent: bool) -> bool:
         """Return whether all events of a stream are in batches; an urgent request puts them into one."""
@@ -99,20 +99,20 @@ class Shipper:
     def end_previous_streams(self, names: Iterable[str], losses: Counter[str]) -> None:
         """End streams that the previous collector had open, by their names at their sources."""
         for name in names:
-            if (window := self._windows.get(self._kept.left.pop(name, ""))) is not None:
+            if (window := self._windows.get(self._state.unended_streams.pop(name, ""))) is not None:
                 window.losses.update(losses)
                 window.ended = True
-                self._kept.touch(window.wire_id)
+                self._state.mark_changed(window.wire_id)
 
     def _restore(self) -> None:
-        self._windows, waiting = self._kept.windows(-math.inf)
-        self._opened = self._kept.opened
-        self.counters.update(self._kept.counters)
+        self._windows, waiting = self._state.windows(-math.inf)
+        self._opened = self._state.opened
+        self.counters.update(self._state.counters)
         for each in waiting:
             self._backlog.restore(each)
         for window in self._windows.values():
-            self._under_way += len(window.in_flight)
-            self._under_way_bytes += sum(sent.size for sent in window.in_flight)
+            self._in_flight += len(window.in_flight)
+            self._in_flight_bytes += sum(sent.size for sent in window.in_flight)
 
     # ---- input from sources ----
 
@@ -127,13 +127,13 @@ class Shipper:
                 self._wire_id[item.stream] = wire_id
                 window = self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info), self._settings.voucher)
                 window.stamps_by_ns = self._clock.opened(item.info)
-                self._kept.opened_stream(wire_id, spelled(item.stream))
+                self._state.record_opened_stream(wire_id, spelled(item.stream))
             elif isinstance(item, Closed):
                 self._close(item.stream, now_s, item.losses)
             elif isinstance(item, Lost) and not item.stream:
                 self._add_job_losses(item.job, item.losses)
             elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
-                self._kept.touch(wire_id)
+                self._state.mark_changed(wire_id)
                 if isinstance(item, Changed):
                     self._change(wire_id, self._of_job(item.info), now_s)
                 elif isinstance(item, Lost):
@@ -166,13 +166,13 @@ class Shipper:
     @property
     def outstanding(self) -> int:
         """Number of unacknowledged things: open streams, batches waiting and in flight, streams to be ended."""
-        waiting = len(self._merging) + len(self._backlog) + self._under_way + len(self._windows_to_end())
+        waiting = len(self._merging) + len(self._backlog) + self._in_flight + len(self._windows_needing_bye())
         return waiting + self.beats.losses.has_unreported
 
     @property
-    def lacks_only_ends(self) -> bool:
+    def lacks_only_byes(self) -> bool:
         """True when only ends of streams without any recorded or lost call are unacknowledged."""
-        ending = self._windows_to_end()
+        ending = self._windows_needing_bye()
         return len(ending) == self.outstanding and not any(each.made or each.losses for each in ending)
 
     @property
@@ -184,7 +184,7 @@ class Shipper:
     @property
     def has_room(self) -> bool:
         """False while the backlog is more than half full; sources that can wait are then not polled."""
-        held = self._backlog.bytes + self._under_way_bytes + self._merging.bytes
+        held = self._backlog.bytes + self._in_flight_bytes + self._merging.bytes
         return 2 * held < self._settings.backlog_bytes
 
     @property
@@ -219,7 +219,7 @@ class Shipper:
         out: list[list[Frame]] = []
         if self.beats.is_due(now_s):
             out.append(encode(self.beats.make(source_counters() + self.counters, now_s)))
-            self._kept.note_counters(self.counters)
+            self._state.store_counters(self.counters)
             self._report_losses(now_s)
         self.tick(now_s)
         if self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s:
@@ -229,12 +229,12 @@ class Shipper:
             idle = not window.waiting and window.wire_id not in self._merging
             if (idle or window.in_flight) and not window.introduced and not window.refused:
                 self._introduce(window, now_s)
-        self._time_out(now_s)
+        self._resend_overdue(now_s)
         out.extend(self._resends)
         self._resends.clear()
-        while self._under_way < self._credit and self._under_way_bytes < MAX_UNDER_WAY and len(self._backlog):
+        while self._in_flight < self._credit and self._in_flight_bytes < MAX_UNDER_WAY and len(self._backlog):
             self._send(*self._backlog.pop(), now_s, out)
-        for window in self._windows_to_end():
+        for window in self._windows_needing_bye():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
                 window.bye_sent_s = now_s
                 out.append(window.bye())
@@ -262,7 +262,7 @@ class Shipper:
         events, definitions = merged
         if not len(events):
             extend(window.unsent, definitions)
-            self._kept.define(wire_id, definitions)
+            self._state.store_definitions(wire_id, definitions)
         for at in range(0, len(events), MAX_BATCH_EVENTS):
             part = events.select(slice(at, at + MAX_BATCH_EVENTS)) if len(events) > MAX_BATCH_EVENTS else events
             self._queue(wire_id, part, definitions, now_s)
@@ -271,9 +271,9 @@ class Shipper:
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
         window = self._windows[wire_id]
         window.waiting += 1
-        self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes, window.job))
+        self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._in_flight_bytes, window.job))
 
-    def _drop(self, all_gone: Iterable[Waiting]) -> None:
+    def _drop(self, all_gone: Iterable[WaitingBatch]) -> None:
         for gone in all_gone:
             self._add_losses(self._windows[gone.stream], "shipper_full", gone.events, gone.moved)
             self._windows[gone.stream].waiting -= 1
@@ -285,7 +285,7 @@ class Shipper:
             self._queue_open(wire_id, now_s)
             window.add_losses(losses or Counter(), in_all=True)
             window.ended = True
-            self._kept.touch(wire_id)
+            self._state.mark_changed(wire_id)
             self._remove_if_refused(window)
 
     def _add_losses(self, window: SendWindow, reason: str, events: int, moved: int) -> None:
@@ -295,7 +295,7 @@ class Shipper:
             self._add_job_losses(window.job, lost)
         else:
             window.losses.update(lost)
-            self._kept.touch(window.wire_id)
+            self._state.mark_changed(window.wire_id)
 
     def _add_job_losses(self, job: str, losses: Counter[str]) -> None:
         if not self.beats.losses.add(job, losses):
@@ -308,27 +308,27 @@ class Shipper:
             if idle and window.has_unreported_losses and window.wire_id not in self._merging:
                 self._queue(window.wire_id, empty_batch(), Definitions(), now_s)
 
-    def _send(self, waiting: Waiting, batch: EventBatch | None, now_s: float, out: list[list[Frame]]) -> None:
+    def _send(self, waiting: WaitingBatch, batch: EventBatch | None, now_s: float, out: list[list[Frame]]) -> None:
         window = self._windows[waiting.stream]
         window.waiting -= 1
         if window.refused:
             self._add_losses(window, "rejected", waiting.events, waiting.moved)
-            self._kept.over(waiting)
+            self._state.finish_batch(waiting)
             self._remove_if_refused(window)
             return
         if batch is None:
             self._add_losses(window, "spool_damaged", waiting.events, waiting.moved)
             batch = empty_batch()
         batch = self._clock.corrected(window, batch)
-        if not self._under_way:
-            self._patience.begin(now_s)
+        if not self._in_flight:
+            self._resend_timeout.begin(now_s)
         if not window.introduced:
             out.extend(window.hello(self.collector, now_s))
         messages = window.number(batch, waiting.definitions, waiting.size, now_s)
-        self._kept.numbered(window.wire_id, waiting.row, messages)
+        self._state.record_sent(window.wire_id, waiting.row, messages)
         for sent in messages:
-            self._under_way += 1
-            self._under_way_bytes += sent.size
+            self._in_flight += 1
+            self._in_flight_bytes += sent.size
             self.counters["batches_sent"] += 1
             self.counters["events_sent"] += sent.events
             out.append(sent.frames)
@@ -337,8 +337,8 @@ class Shipper:
         self._credit = max(1, ack.credit)
         if (window := self._windows.get(ack.stream)) is None:
             return
-        self._forget(window.acknowledge(min(ack.seq, window.next_seq - 1)), now_s)
-        if window.to_end and window.bye_sent_s is not None and ack.seq >= window.next_seq:
+        self._count_acknowledged(window.acknowledge(min(ack.seq, window.next_seq - 1)), now_s)
+        if window.needs_only_bye and window.bye_sent_s is not None and ack.seq >= window.next_seq:
             self._remove(window)
 
     def _rejected(self, reject: Reject, now_s: float) -> None:
@@ -349,21 +349,21 @@ class Shipper:
             done = window.acknowledge(reject.seq)
             if done and done[-1].seq == reject.seq:
                 self._add_losses(window, "rejected", done[-1].events, done[-1].moved)
-            self._forget(done, now_s)
+            self._count_acknowledged(done, now_s)
         elif reject.code in ("version", "full", "foreign", "malformed"):
             lost = window.refuse()
             self._add_losses(window, "rejected", sum(sent.events for sent in lost), sum(sent.moved for sent in lost))
-            self._forget(lost, now_s)
+            self._count_acknowledged(lost, now_s)
             self._remove_if_refused(window)
         elif reject.code == "unknown_stream":
             if reject.seq <= window.oldest_seq:  # of many messages in flight, only the first rejection is acted on
                 self._introduce(window, now_s)
         elif reject.code == "gap":
-            self._forget(window.acknowledge(min(reject.seq, window.next_seq) - 1), now_s)
+            self._count_acknowledged(window.acknowledge(min(reject.seq, window.next_seq) - 1), now_s)
             if reject.seq < window.oldest_seq:  # an earlier run of the aggregator had acknowledged it
                 self._introduce(window, now_s)
             else:
-                self._go_back(window, now_s)
+                self._resend_all(window, now_s)
 
     def _remove_if_refused(self, window: SendWindow) -> None:
         if window.refused and window.ended and not window.waiting:
@@ -371,30 +371,30 @@ class Shipper:
 
     def _remove(self, window: SendWindow) -> None:
         del self._windows[window.wire_id]
-        self._kept.forget(window.wire_id)
+        self._state.remove_stream(window.wire_id)
 
     def _introduce(self, window: SendWindow, now_s: float) -> None:
         before = len(window.in_flight)
         self._resends.extend(window.hello(self.collector, now_s))
-        self._under_way += len(window.in_flight) - before
-        self._go_back(window, now_s)
+        self._in_flight += len(window.in_flight) - before
+        self._resend_all(window, now_s)
 
-    def _go_back(self, window: SendWindow, now_s: float) -> None:
+    def _resend_all(self, window: SendWindow, now_s: float) -> None:
         self._resends.extend(window.resend(now_s))
         self.counters["batches_resent"] += len(window.in_flight)
 
-    def _time_out(self, now_s: float) -> None:
-        self._patience.update(now_s, is_under_way=bool(self._under_way))
+    def _resend_overdue(self, now_s: float) -> None:
+        self._resend_timeout.update(now_s, is_under_way=bool(self._in_flight))
         for window in self._windows.values():
-            if window.in_flight and self._patience.is_over(window.in_flight[0].sent_s, now_s):
-                self._go_back(window, now_s)
+            if window.in_flight and self._resend_timeout.is_over(window.in_flight[0].sent_s, now_s):
+                self._resend_all(window, now_s)
 
-    def _forget(self, done: list[Sent], now_s: float) -> None:
+    def _count_acknowledged(self, done: list[Sent], now_s: float) -> None:
         for sent in done:
-            self._under_way -= 1
-            self._under_way_bytes -= sent.size
-            self._patience.acknowledged(sent.sent_s, now_s)
-            self._kept.over(sent)
+            self._in_flight -= 1
+            self._in_flight_bytes -= sent.size
+            self._resend_timeout.acknowledged(sent.sent_s, now_s)
+            self._state.finish_batch(sent)
 
-    def _windows_to_end(self) -> list[SendWindow]:
-        return [window for window in self._windows.values() if window.to_end]
+    def _windows_needing_bye(self) -> list[SendWindow]:
+        return [window for window in self._windows.values() if window.needs_only_bye]

@@ -37,7 +37,7 @@ class Sent:
     definitions: Definitions
     """Empty if the message only repeats definitions to a new aggregator."""
     sent_s: float
-    told_again: bool = False
+    was_resent: bool = False
     row: int = 0
     """Row in the store for the next collector; 0: it is not stored."""
 
@@ -73,8 +73,8 @@ class SendWindow:
         self.news: StreamInfo | None = None
         self.made = 0
         self.losses: Counter[str] = Counter()
-        self._losses_of_source: Counter[str] = Counter()
-        self._losses_told: Counter[str] = Counter()
+        self._source_losses: Counter[str] = Counter()
+        self._reported_losses: Counter[str] = Counter()
         self.stamps_by_ns: int | None = None
         self._info = readable_info(info)
         self._voucher = voucher
@@ -100,7 +100,7 @@ class SendWindow:
         return self._info.job
 
     @property
-    def to_end(self) -> bool:
+    def needs_only_bye(self) -> bool:
         """True if only BYE remains to be sent."""
         return self.ended and not self.refused and not self.in_flight and not self.waiting
 
@@ -112,12 +112,12 @@ class SendWindow:
     @property
     def has_unreported_losses(self) -> bool:
         """True if losses have grown since the last message that carried them."""
-        return self.losses != self._losses_told
+        return self.losses != self._reported_losses
 
     def add_losses(self, losses: Counter[str], *, in_all: bool = False) -> None:
         """Add losses of the source; ``in_all``: they are cumulative."""
-        grown = losses - self._losses_of_source if in_all else losses
-        self._losses_of_source.update(grown)
+        grown = losses - self._source_losses if in_all else losses
+        self._source_losses.update(grown)
         self.losses.update(grown)
 
     def change(self, info: StreamInfo) -> None:
@@ -140,14 +140,14 @@ class SendWindow:
         """
         self.introduced = True
         self.bye_sent_s = None
-        while self.in_flight and self.in_flight[0].told_again:
+        while self.in_flight and self.in_flight[0].was_resent:
             self.in_flight.popleft()
         first, *more = packed(self._acknowledged)
         seq = self.oldest_seq
         for part in reversed(more):
             seq -= 1
             frames = _batch_frames(self.wire_id, seq, empty_batch(), part)
-            self.in_flight.appendleft(Sent(seq, frames, 0, 0, 0, Definitions(), now_s, told_again=True))
+            self.in_flight.appendleft(Sent(seq, frames, 0, 0, 0, Definitions(), now_s, was_resent=True))
         message = Hello(
             collector=collector,
             stream=self.wire_id,
@@ -197,7 +197,7 @@ class SendWindow:
         frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news, losses, self.made)
         self.news = None
         if losses is not None:
-            self._losses_told = losses.copy()
+            self._reported_losses = losses.copy()
         sent = Sent(self.next_seq, frames, len(batch), batch.moved, size, definitions, now_s)
         self.in_flight.append(sent)
         self.next_seq += 1

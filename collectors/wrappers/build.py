@@ -164,7 +164,7 @@ def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated],
         raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
     if done.returncode:
         part.unlink(missing_ok=True)
-        said = _explained(done.stderr, [row.sources[0] for row in made])
+        said = _with_signature_lines(done.stderr, [row.sources[0] for row in made])
         raise BuildError(said or f"{compiler[0]} ended with {done.returncode}")
     part.replace(to)
 
@@ -254,7 +254,7 @@ def layer_files() -> list[Path]:
     return [PRELOAD / "signatures" / f"{name}.sig" for name in layers_in()]
 
 
-def _explained(messages: str, generated: Sequence[Path]) -> str:
+def _with_signature_lines(messages: str, generated: Sequence[Path]) -> str:
     """Return the compiler's messages. They have the lines of the signature files that the wrappers came from."""
     lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in generated}
     found = []

@@ -179,7 +179,7 @@ def _site(file: SignatureFile, statement: Statement, symbol: str, gate: int) -> 
 
 def _descriptor_helper(file: SignatureFile) -> str:
     used = any(
-        statement.having("stream") or statement.result_role == "stream"
+        statement.with_roles("stream") or statement.result_role == "stream"
         for statement in file.statements
         if not statement.custom
     )

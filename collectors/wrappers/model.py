@@ -121,7 +121,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Item:
+class ExtraItem:
     """An ``extra`` item of a call's signature."""
 
     name: str
@@ -151,7 +151,7 @@ class Statement:
     variadic: bool = False
     expressions: dict[str, str] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
-    extras: tuple[Item, ...] = ()
+    extras: tuple[ExtraItem, ...] = ()
     name: str = ""
     call_class: str = ""
     flags: tuple[str, ...] = ()
@@ -170,7 +170,7 @@ class Statement:
         """Class of calls in IOTIDE_CALLS, one of `CLASSES`."""
         return self.call_class or _CLASS_OF_KIND.get(self.kind, "meta")
 
-    def having(self, *roles: str) -> list[Parameter]:
+    def with_roles(self, *roles: str) -> list[Parameter]:
         """Return the parameters with one of these roles, in their order."""
         return [parameter for parameter in self.parameters if parameter.role.name in roles]
 

@@ -8,7 +8,7 @@ from .plan import Plan, Shown
 _UNSIGNED = frozenset("uxmOn")
 
 
-class Wordings:
+class ParameterCode:
     """Writes the words of one call. Variables ending in _ belong to the wrapper."""
 
     def __init__(self, file: SignatureFile, plan: Plan) -> None:
@@ -21,22 +21,22 @@ class Wordings:
             return []
         return [
             f"const uint64_t early_{item.name}_ = {self._word(item)};"
-            for item in self._plan.worded
+            for item in self._plan.word_items
             if self._early(item)
         ]
 
     def lines(self) -> tuple[list[str], str, str]:
         """Return declarations after the call, and the words and their number as arguments."""
-        worded = self._plan.worded
-        if not worded:
+        words = self._plan.word_items
+        if not words:
             return [], "NULL", "0"
-        if not any(item.code == "a" for item in worded):
-            rows = [f"    {self.word(item)}, /* {item.name} */" for item in worded]
-            return ["const uint64_t words_[] = {", *rows, "};"], "words_", str(len(worded))
+        if not any(item.code == "a" for item in words):
+            rows = [f"    {self.word(item)}, /* {item.name} */" for item in words]
+            return ["const uint64_t words_[] = {", *rows, "};"], "words_", str(len(words))
         most = self._plan.most_elements
-        room = sum(1 + most if item.code == "a" else 1 for item in worded)
+        room = sum(1 + most if item.code == "a" else 1 for item in words)
         rows = [f"uint64_t words_[{room}];", "unsigned int used_ = 0;"]
-        for item in worded:
+        for item in words:
             if item.code == "a":
                 array = item.expression or item.name
                 rows.append(f"IOTIDE_ARRAY(words_, used_, !failed, {array}, {item.role.argument}, {most});")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .model import Item, Machine, Parameter, Role, Statement
+from .model import ExtraItem, Machine, Parameter, Role, Statement
 
 MAX_WORDS: Final = 64
 """IOTIDE_MAX_WORDS of tracer.h."""
@@ -73,15 +73,15 @@ class Plan:
     result_code: str
 
     @property
-    def worded(self) -> list[Shown]:
+    def word_items(self) -> list[Shown]:
         """The items that are encoded as words, in their order."""
         return [item for item in self.shown if item.code not in FROM_FIELDS]
 
     @property
     def most_elements(self) -> int:
         """Maximum number of recorded elements of each array."""
-        arrays = sum(item.code == "a" for item in self.worded)
-        return min(MAX_ELEMENTS, (MAX_WORDS - (len(self.worded) - arrays)) // max(arrays, 1) - 1)
+        arrays = sum(item.code == "a" for item in self.word_items)
+        return min(MAX_ELEMENTS, (MAX_WORDS - (len(self.word_items) - arrays)) // max(arrays, 1) - 1)
 
 
 def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool = False) -> Plan:
@@ -90,15 +90,15 @@ def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool =
     Raises:
         PlanError: More words than a record takes, or a role that its parameter's type cannot have.
     """
-    sources = statement.having("fd", "stream", "handle")
+    sources = statement.with_roles("fd", "stream", "handle")
     source = sources[0] if sources else None
-    news = statement.having("new_handle")
+    news = statement.with_roles("new_handle")
     creates: Parameter | str | None = None
     if statement.result_role in ("fd", "stream", "handle"):
         creates = statement.result_role
     elif news:
         creates = news[0]
-    paths = [] if source and not creates else statement.having("path")
+    paths = [] if source and not creates else statement.with_roles("path")
     path = paths[0] if paths else None
     descriptor = _descriptor(statement, source, creates, grouped)
     shown = [
@@ -111,7 +111,7 @@ def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool =
         shown.append(Shown("result", result_code, Role("int"), expression="result"))
     directory = _directory_before(statement, path) if path else ""
     found = Plan(statement, source, creates, path, directory, descriptor, tuple(shown), result_code)
-    if found.most_elements < 1 or len(found.worded) > MAX_WORDS:
+    if found.most_elements < 1 or len(found.word_items) > MAX_WORDS:
         raise PlanError(f"expected at most {MAX_WORDS} recorded values: make some parameters `opaque`")
     return found
 
@@ -156,12 +156,12 @@ def _code(
     if role == "path":
         return "f" if path and name == path.name and name not in of.values else "p"
     if role == "size":
-        first = of.having("size")[0].name == name
+        first = of.with_roles("size")[0].name == name
         return "n" if first and "requested" not in of.expressions and name not in of.values else "u"
     if role == "offset":
         if parameter.type.machine is Machine.POINTER and name not in of.values:
             return "-"
-        first = of.having("offset")[0].name == name
+        first = of.with_roles("offset")[0].name == name
         return "o" if first and "offset" not in of.expressions and name not in of.values else "i"
     if role == "datatype":
         return "s" if datatypes else "x"
@@ -202,7 +202,7 @@ def _shown(statement: Statement, parameter: Parameter, code: str) -> Shown:
     return Shown(parameter.name, code, parameter.role, parameter, replaced, directory)
 
 
-def _extra(item: Item, grouped: bool, datatypes: bool) -> Shown:
+def _extra(item: ExtraItem, grouped: bool, datatypes: bool) -> Shown:
     role = item.role.name
     if role not in _OF_EXTRAS:
         raise PlanError(f"expected a role of a value ({', '.join(sorted(_OF_EXTRAS))}) for {item.name!r}")

@@ -12,7 +12,7 @@ from typing import Final
 
 from . import model
 from .declarations import IDENTIFIER, DeclarationError, Types, split_declaration, squeeze
-from .model import CType, Item, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
+from .model import CType, ExtraItem, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
 from .signature_lines import Block, blocks_of, split_top
 
 _MAX_TEXT: Final = 16 << 20
@@ -248,7 +248,7 @@ class _Statements:
             raise self._error(line, f"expected `attribute = value` or `custom`, found {text!r}")
         if extra:
             role = self._role(line, extra.group(2), extra.group(1), None)
-            return replace(to, extras=(*to.extras, Item(extra.group(1), role, value)))
+            return replace(to, extras=(*to.extras, ExtraItem(extra.group(1), role, value)))
         if key.startswith("value "):
             name = key.removeprefix("value ").strip()
             if name not in (parameter.name for parameter in to.parameters):

@@ -12,7 +12,7 @@ from .plan import Plan
 _NONE = "(struct iotide_target){0, 0}"
 
 
-class Subject:
+class TargetCode:
     """The handles and files of one call. Methods return lines of C, in their order in a wrapper."""
 
     def __init__(self, file: SignatureFile, plan: Plan) -> None:
@@ -36,7 +36,7 @@ class Subject:
     def keys(self) -> list[str]:
         """Return the values of the handles, some of which the call changes."""
         rows = []
-        for parameter in self._statement.having("handle"):
+        for parameter in self._statement.with_roles("handle"):
             name = parameter.name
             if parameter is not self._plan.source and name in self._statement.values:
                 continue
@@ -118,7 +118,7 @@ class Subject:
         if isinstance(creates, Parameter):
             made, ready = f"*{creates.name}", f"!failed && {creates.name}"
         rows += [f"if ({ready})", f"    iotide_bind({self._space}, (uint64_t){made}, target_);"]
-        for more in self._statement.having("new_handle"):
+        for more in self._statement.with_roles("new_handle"):
             if more is creates:
                 continue
             name = more.name

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from .model import Machine, SignatureFile, Statement
-from .parameter_code import Wordings
+from .parameter_code import ParameterCode
 from .plan import Plan, plan
-from .target_code import Subject
+from .target_code import TargetCode
 
 OFF_UNLESS_ASKED: Final = ("char", "memory")
 """Classes whose disabled calls are passed on by a gate, the shortest path. They are the most frequent calls."""
@@ -41,8 +41,8 @@ class Wrapper:
         self._file = file
         self._statement = statement
         self._plan = planned(file, statement)
-        self._words = Wordings(file, self._plan)
-        self._subject = Subject(file, self._plan)
+        self._words = ParameterCode(file, self._plan)
+        self._subject = TargetCode(file, self._plan)
         self._void = statement.result.machine is Machine.VOID
 
     def text(self, symbol: str, gate: int = 0) -> str:
@@ -195,7 +195,7 @@ class Wrapper:
 
     def _requested(self) -> str:
         given = self._statement.expressions.get("requested")
-        sizes = [row for row in self._statement.having("size") if row.type.machine is not Machine.POINTER]
+        sizes = [row for row in self._statement.with_roles("size") if row.type.machine is not Machine.POINTER]
         if given or not sizes:
             return given or "0"
         return self._statement.values.get(sizes[0].name) or sizes[0].name
@@ -227,7 +227,7 @@ class Wrapper:
 
     def _offset(self) -> str:
         given = self._statement.expressions.get("offset")
-        plain = [row for row in self._statement.having("offset") if row.type.machine is not Machine.POINTER]
+        plain = [row for row in self._statement.with_roles("offset") if row.type.machine is not Machine.POINTER]
         name = given or (self._statement.values.get(plain[0].name) or plain[0].name if plain else "")
         return f"(int64_t)({name})" if name else "-1"
 

@@ -110,7 +110,7 @@ async def _collect(orders: Instructions, node: str) -> int:
         await asyncio.wait([running])
         hearing.cancel()
         complete = await agent.drain(_DRAIN_S)
-        rows = itertools.islice(source.unseen, _MAX_UNTRACED)
+        rows = itertools.islice(source.untraced, _MAX_UNTRACED)
         unseen = [UntracedProgram(row.program, row.reason, row.times) for row in rows]
         reason = "" if complete else f"{agent.unacknowledged:,} calls were not acknowledged"
         _print_status(StatusMessage(node=node, state="ended", reason=reason, unseen=unseen))

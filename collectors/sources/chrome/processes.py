@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, StreamInfo, make_batch
 from ....events.definitions import MAX_TEXT
-from ...numbering import Numbering
+from ...numbering import TextNumbers
 from ...parser import Input
 from .._nesting import nesting_depths
 from .calls import NO_ARGUMENTS, Arguments, Event, Meaning, is_unix, numbers, paths, times
@@ -49,12 +49,12 @@ class Process:
     says: Arguments = field(default_factory=Arguments)
     """Arguments of its ``process_name`` event."""
     interner: Interner = field(default_factory=Interner)
-    _files: Numbering[str] = field(init=False)
-    _signatures: Numbering[str] = field(init=False)
+    _files: TextNumbers[str] = field(init=False)
+    _signatures: TextNumbers[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._files = Numbering(self.interner.file)
-        self._signatures = Numbering(lambda text: self.interner.new_signature(text) if text else 0)
+        self._files = TextNumbers(self.interner.file)
+        self._signatures = TextNumbers(lambda text: self.interner.new_signature(text) if text else 0)
 
     def info(self, about: Input, clock: Clock) -> StreamInfo:
         """Return the StreamInfo of its stream."""

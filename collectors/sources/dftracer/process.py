@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
-from ...numbering import Numbering
+from ...numbering import TextNumbers
 from ...parser import Input
 from ...source import UnsupportedData
 from .._nested_bytes import bytes_with_nested
@@ -47,9 +47,9 @@ class Process:
         self._rank = -1
         self._command = ""
         self._parent_pid = 0
-        self._calls = Numbering[str](self.interner.string)
-        self._paths = Numbering[str](self.interner.file)
-        self._hashes = Numbering[str | int](self._number)
+        self._calls = TextNumbers[str](self.interner.string)
+        self._paths = TextNumbers[str](self.interner.file)
+        self._hashes = TextNumbers[str | int](self._number)
         self._signatures: dict[str, int] = {}
 
     def learn(self, name: str, value: Any) -> None:

@@ -24,7 +24,7 @@ from ....events import (
 from ....events.definitions import MAX_TEXT
 from ....events.network.wire import MAX_BATCH_EVENTS
 from ...call_classes import classify
-from ...numbering import Numbering
+from ...numbering import TextNumbers
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from ..strace.parser import name_parts
@@ -76,9 +76,9 @@ class _Case:
         self.interner = Interner()
         self.layers = np.zeros(64, np.uint8)
         self.kinds = np.zeros(64, np.uint8)
-        self.calls = Numbering[str](self._call)
-        self.files = Numbering[str](self.interner.file)
-        self.signatures = Numbering[str](lambda text: self.interner.new_signature(text) if text else 0)
+        self.calls = TextNumbers[str](self._call)
+        self.files = TextNumbers[str](self.interner.file)
+        self.signatures = TextNumbers[str](lambda text: self.interner.new_signature(text) if text else 0)
 
     def _call(self, call: str) -> int:
         number = self.interner.string(call)

@@ -14,7 +14,7 @@ from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, 
 from ....events.definitions import MAX_TEXT
 from ...call_classes import classify
 from ...files.lines import Block, LineBuffer
-from ...numbering import Numbering
+from ...numbering import TextNumbers
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, Origin, SourceItem
 from .lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
@@ -127,9 +127,9 @@ class _Stream:
     def __init__(self, name: str) -> None:
         self.name = name
         self.interner = Interner()
-        self._calls = Numbering(self._number_call)
-        self._files = Numbering(self.interner.file)
-        self._signatures = Numbering[str](lambda text: self.interner.new_signature(text) if text else 0)
+        self._calls = TextNumbers(self._number_call)
+        self._files = TextNumbers(self.interner.file)
+        self._signatures = TextNumbers[str](lambda text: self.interner.new_signature(text) if text else 0)
         self._layers = np.zeros(64, np.uint8)
         self._kinds = np.zeros(64, np.uint8)
 

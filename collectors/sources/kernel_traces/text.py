@@ -13,7 +13,7 @@ from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .lexing.dialect import Dialect
-from .lexing.line import Lines, What, scan
+from .lexing.line import LineKind, Lines, scan
 from .lexing.numbers import Ints, Numbers
 from .lexing.rows import Rows, Step
 from .lexing.time import Clock, Order
@@ -29,7 +29,7 @@ MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024
 _PIECE_BYTES: Final = 1 << 20
 _SHOWN: Final = 12
-_UNTOLD: Final = (
+_NOT_RECORDED: Final = (
     "wake-ups that may be an interrupt's doing and count as the interrupted thread's: "
     "record irq:* and irq_vectors:local_timer_*, too"
 )
@@ -69,21 +69,21 @@ class KernelTextParser:
         """Parse an unterminated last line, close all streams and report missing information."""
         items = self._parse(self._lines.finish())
         items += [Closed(stream) for stream, _ in self._machines.values()]
-        self._tell()
+        self._report_missing()
         self._machines.clear()
         return items
 
-    def _tell(self) -> None:
+    def _report_missing(self) -> None:
         if self._order.late:
             self.counters["lines_late"] += self._order.late
-            told = f"{self._order.late} lines stand behind later ones, by up to {self._order.worst_ns / 1e9:.3g} s"
-            self.problems.add(InputError(self._about.name, None, told, "lines in the order of time; sort the trace"))
+            missing = f"{self._order.late} lines stand behind later ones, by up to {self._order.worst_ns / 1e9:.3g} s"
+            self.problems.add(InputError(self._about.name, None, missing, "lines in the order of time; sort the trace"))
         if others := self._events.others():
             names = ", ".join(f"{name} {count}" for name, count in others.most_common(_SHOWN))
             rest = f" and {len(others) - _SHOWN} kinds more" if len(others) > _SHOWN else ""
             self._about.unsupported.add(f"events that tell of no interaction ({names}{rest})", others.total())
         wakes = sum(machine.wakes for _, machine in self._machines.values() if not machine.sees_interrupts)
-        self._about.unsupported.add(_UNTOLD, wakes)
+        self._about.unsupported.add(_NOT_RECORDED, wakes)
 
     def select(self, block: Block, wanted: Callable[[str], Ints]) -> npt.NDArray[np.bool_]:
         """Return which lines remain when the trace is filtered to some threads (``selecting``).
@@ -103,8 +103,8 @@ class KernelTextParser:
                 continue
             _, machine = self._machine(host, [])
             rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
-            told = np.isin(rows.line, numbers[chosen[lines["tid"][chosen] >= 0]])
-            keep[rows.line[rows_of(rows, calls, wanted(host.decode(errors="replace")), told)]] = True
+            missing = np.isin(rows.line, numbers[chosen[lines["tid"][chosen] >= 0]])
+            keep[rows.line[rows_of(rows, calls, wanted(host.decode(errors="replace")), missing)]] = True
         return keep
 
     def _parse(self, block: Block) -> list[SourceItem]:
@@ -134,7 +134,7 @@ class KernelTextParser:
         """Return the lines of events, their numbers within the block and those of headings. Reports the others."""
         lines = scan(block.data, self._dialect.form, self._dialect.header)
         self.counters["lines"] += len(lines)
-        fits = lines["what"] == What.EVENT
+        fits = lines["what"] == LineKind.EVENT
         if fits.all():
             return lines, np.arange(len(lines)), np.zeros(0, np.int64)
         headings = []

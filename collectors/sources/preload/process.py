@@ -16,11 +16,11 @@ from .records.definition_log import entries_of
 from .records.lines import Lines, Records, split
 from .records.names import FileFacts, Names
 from .records.plain import MIN_LINES, plain_columns
-from .records.repeated_processes import MAX_LINES, MAX_LOG, AlikeLives, Life
+from .records.repeated_processes import MAX_LINES, MAX_LOG, ProcessTemplate, ProcessTemplates
 from .records.ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .records.signatures import Allowance
 from .rings.process_image import HOLD_S
-from .untraced import Said, Unseen
+from .untraced import Report, UntracedPrograms
 
 _LINES_A_BATCH: Final = 32_768
 _MAX_GROWTH: Final = 1 << 40
@@ -46,44 +46,44 @@ class TracedProcess:
     Args:
         stream: name of the stream.
         info: StreamInfo with a known ``clock_offset_ns``.
-        forgive: counters of the process that need no report.
+        ignored_losses: counters of the process that need no report.
         facts: lookup of file metadata.
         counters: counters of the source.
         problems: problems of the source.
         allowance: limit on signature texts that all streams share.
-        unseen: collection of programs that are not traced.
-        alike: cache of earlier processes' results; None: no cache.
+        untraced: collection of programs that are not traced.
+        templates: cache of earlier processes' results; None: no cache.
     """
 
     def __init__(
         self,
         stream: str,
         info: StreamInfo,
-        forgive: frozenset[str],
+        ignored_losses: frozenset[str],
         facts: FileFacts,
         counters: Counter[str],
         problems: Problems,
         allowance: Allowance,
-        unseen: Unseen,
-        alike: AlikeLives | None = None,
+        untraced: UntracedPrograms,
+        templates: ProcessTemplates | None = None,
     ) -> None:
         self.stream = stream
         self.info = info
         self.losses: Counter[str] = Counter()
         self._fresh_losses: Counter[str] = Counter()
-        self._forgive = forgive
+        self._ignored_losses = ignored_losses
         self._clock_offset_ns = info.clock_offset_ns or 0
         self._facts = facts
         self._allowance = allowance
-        self._alike = alike
+        self._templates = templates
         self._learned: Names | None = None
         self._early: list[bytes] = []
         """Unprocessed definitions, which a process found in the cache never needs."""
         self._found: Definitions | None = None
         self._counters = counters
         self._problems = problems
-        self._unseen = unseen
-        self._said: Said = None
+        self._untraced = untraced
+        self._last_report: Report = None
         self._counted: Counter[str] = Counter()
         self._held: list[tuple[int, Lines]] = []
         self._ready: list[tuple[int, Lines]] = []
@@ -101,7 +101,7 @@ class TracedProcess:
 
     def may_wait(self, now_s: float, patience_s: float) -> bool:
         """Return whether few events may wait. They wait for more, or for the end of a short process."""
-        if self._learned is not None or self._alike is None or not patience_s:
+        if self._learned is not None or self._templates is None or not patience_s:
             return False
         if self._ready_since_s is None:
             return True
@@ -134,16 +134,16 @@ class TracedProcess:
 
     def learn(self, entries: bytes) -> None:
         """Add definitions."""
-        if self._learned is None and self._alike is not None:
+        if self._learned is None and self._templates is not None:
             if sum(map(len, self._early)) + len(entries) <= MAX_LOG:
                 self._early.append(entries)
                 return
-            self._alike = None
+            self._templates = None
         self._learn(entries)
 
     def _learn(self, entries: bytes) -> None:
         names = self._names
-        names.look()
+        names.refresh()
         named = names.named()
         for entry in entries_of(entries):
             kind, number, _, text = entry
@@ -153,11 +153,11 @@ class TracedProcess:
                         names.learn_known_file(number, info)
                         continue
                     names.learn_file(number, text)
-                    if self._unseen.learn_file(text, self.info.command):
+                    if self._untraced.learn_file(text, self.info.command):
                         self._counters["programs_unseen"] += 1
                 elif kind == ENTRY_UNSEEN:
-                    self._said = self._unseen.learn(entry, self._said)
-                    self._counters["programs_unseen"] += self._said is not None
+                    self._last_report = self._untraced.learn(entry, self._last_report)
+                    self._counters["programs_unseen"] += self._last_report is not None
                 else:
                     names.learn(entry)
             except ProtocolError as error:
@@ -173,7 +173,7 @@ class TracedProcess:
         for reason, count in counts.items():
             if 0 < (grown := count - self._counted[reason]) < _MAX_GROWTH:
                 self._counted[reason] = count
-                if reason not in self._forgive:
+                if reason not in self._ignored_losses:
                     self._add_losses(reason, grown)
         if (rank, ranks) == (self.info.rank, self.info.ranks):
             return False
@@ -184,16 +184,16 @@ class TracedProcess:
         """Return some events whose definitions are known; None if there are none."""
         if ended:
             self.settle(now_s)
-            if self._learned is None and self._alike is not None:
+            if self._learned is None and self._templates is not None:
                 if self._ready:
-                    return self._lived(now_s, self._alike)
+                    return self._from_template(now_s, self._templates)
                 if not self._early:
                     return None
         batch = self._take(now_s, ended=ended)
         self._early = []  # they have been processed now
         return batch
 
-    def _lived(self, now_s: float, alike: AlikeLives) -> EventBatch | None:
+    def _from_template(self, now_s: float, templates: ProcessTemplates) -> EventBatch | None:
         """Return all events of an ended process of which nothing was returned yet.
 
         They come from the cache if possible.
@@ -202,8 +202,8 @@ class TracedProcess:
         tid = self._ready[0][0]
         if len(lines) > MAX_LINES or any(each != tid for each, _ in self._ready):
             return self._take(now_s, ended=True)
-        found = alike.find(self._early, lines)
-        if (life := found.life) is not None:
+        found = templates.find(self._early, lines)
+        if (life := found.template) is not None:
             batch = life.batch(lines, self._clock_offset_ns, pid=self.info.pid, tid=tid, rank=self.info.rank)
             if batch is not None:
                 self._found = life.definitions(self._facts)
@@ -213,8 +213,8 @@ class TracedProcess:
         batch = self._take(now_s, ended=True)
         if batch is not None and not self._ready and found.wanted and self._reported_problems() == before:
             self._found = self._names.interner.take_fresh()
-            if (life := Life.of(batch, self._found, self._early, lines)) is not None:
-                alike.remember(found.wanted, life)
+            if (life := ProcessTemplate.of(batch, self._found, self._early, lines)) is not None:
+                templates.remember(found.wanted, life)
         return batch
 
     def _reported_problems(self) -> list[int]:

@@ -25,7 +25,7 @@ from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
 from .spool.unread_copy import UnreadCopy
 from .streams import Streams
-from .untraced import Unseen
+from .untraced import UntracedPrograms
 
 _LINES_A_POLL: Final = 1 << 18
 _READ_A_POLL: Final = 4 << 20
@@ -85,9 +85,9 @@ class RelayedSource:
             self._copy.start()
 
     @property
-    def unseen(self) -> Unseen:
+    def untraced(self) -> UntracedPrograms:
         """Programs that traced processes started and that are not traced, with reasons."""
-        return self._streams.unseen
+        return self._streams.untraced
 
     @property
     def finished(self) -> bool:
@@ -211,7 +211,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
             writer.exchange()
             if writer.asked_to_end or writer.reader_gone:  # no further event would report this
                 break
-            wakes = drain.sleep() and writer.room > 0
+            wakes = drain.sleep() and writer.free_lines > 0
         naps.pause()
         news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)
     _empty(drain, writer, news)
@@ -222,7 +222,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     writer.exchange()
     news.unregister(drain_events)
     news.modify(channel, select.POLLIN | select.POLLOUT)
-    while not (writer.has_told or writer.reader_gone):
+    while not (writer.has_reported_all or writer.reader_gone):
         news.poll()
         writer.exchange()
 

@@ -14,9 +14,9 @@ from .rings.drain import Drain
 from .rings.keeper import Keeper
 from .rings.region import Region
 from .streams import Streams
-from .untraced import Unseen
+from .untraced import UntracedPrograms
 
-_PLACES: Final = "preload:"
+_POSITION_PREFIX: Final = "preload:"
 
 
 class PreloadSource:
@@ -46,18 +46,18 @@ class PreloadSource:
         self._files = files or NodeFileMetadata()
         self._patience_s = patience_s
         self._closed = False
-        self._placing: list[int] = []
-        self._placed: set[int] = set()
-        self._over: list[int] = []  # streams whose positions are not needed any more
+        self._stores_positions: list[int] = []
+        self._stored: set[int] = set()
+        self._ended: list[int] = []  # streams whose positions are not needed any more
         self._drain = Drain(path, clock, keeper=Keeper(path) if keeps else None)
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, clock, self._drain.stop_reading
         )
 
     @property
-    def unseen(self) -> Unseen:
+    def untraced(self) -> UntracedPrograms:
         """Programs that traced processes started and that are not traced, with reasons."""
-        return self._streams.unseen
+        return self._streams.untraced
 
     @property
     def finished(self) -> bool:
@@ -74,33 +74,33 @@ class PreloadSource:
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
 
-    def resume_from(self, places: Mapping[str, bytes]) -> None:
+    def resume_from(self, positions: Mapping[str, bytes]) -> None:
         """Continues after the stored positions. Ring space is released only when its data is stored elsewhere."""
-        tokens = {_token_of(name): value for name, value in places.items() if name.startswith(_PLACES)}
-        self._over = self._drain.defer_release(tokens)
-        self._placed.update(tokens)
+        tokens = {_token_of(name): value for name, value in positions.items() if name.startswith(_POSITION_PREFIX)}
+        self._ended = self._drain.defer_release(tokens)
+        self._stored.update(tokens)
 
     def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
         """Return the read positions of rings."""
-        found: dict[str, bytes | None] = {_name_of(token): None for token in self._over}
-        self._placing, self._over = [], []
-        for token, is_urgent in self._drain.unplaced():
-            stream = self._streams.all_of(token)
+        found: dict[str, bytes | None] = {_name_of(token): None for token in self._ended}
+        self._stores_positions, self._ended = [], []
+        for token, is_urgent in self._drain.unstored_processes():
+            stream = self._streams.emptied_stream(token)
             if stream is not None and (not stream or is_queued(stream, is_urgent)):
                 found[_name_of(token)] = self._drain.read_position(token)
-                self._placing.append(token)
-        self._placed.update(self._placing)
+                self._stores_positions.append(token)
+        self._stored.update(self._stores_positions)
         if self._closed:
-            found.update((_name_of(token), None) for token in self._placed)
+            found.update((_name_of(token), None) for token in self._stored)
         return found
 
     def positions_stored(self) -> None:
         """Releases the space of stored data."""
-        for token in self._placing:
-            if self._drain.placed(token):
-                self._placed.discard(token)
-                self._over.append(token)
-        self._placing = []
+        for token in self._stores_positions:
+            if self._drain.mark_stored(token):
+                self._stored.discard(token)
+                self._ended.append(token)
+        self._stores_positions = []
 
     def images(self) -> dict[int, list[Region]]:
         """Return the regions of running processes, by token; may be called by another thread."""
@@ -132,11 +132,11 @@ class PreloadSource:
 
 
 def _name_of(token: int) -> str:
-    return f"{_PLACES}{token:016x}"
+    return f"{_POSITION_PREFIX}{token:016x}"
 
 
 def _token_of(name: str) -> int:
     try:
-        return int(name.removeprefix(_PLACES), 16)
+        return int(name.removeprefix(_POSITION_PREFIX), 16)
     except ValueError:
         return 0

@@ -17,15 +17,15 @@ from ...node.file_metadata import NodeFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .process import TracedProcess
 from .records.lines import Lines
-from .records.repeated_processes import AlikeLives
+from .records.repeated_processes import ProcessTemplates
 from .records.ring_layout import HEADER
 from .records.signatures import Allowance
-from .untraced import Unseen
+from .untraced import UntracedPrograms
 
 _ALL: Final = 1 << 40
 _MAX_JOBS: Final = 100
 _MAX_TAKEN: Final = 1 << 40
-_GONE_BEFORE: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
+_REPEATED_LOSSES: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
 """Counters of a new region that repeat losses of the old region, which are reported from there."""
 
 
@@ -58,7 +58,7 @@ class Streams:
         *,
         live: bool = True,
     ) -> None:
-        self.unseen = Unseen()
+        self.untraced = UntracedPrograms()
         self.waiting_lines = 0
         """Lines received since ``items`` was called."""
         self._path = path
@@ -71,7 +71,7 @@ class Streams:
         self._patience_s = patience_s
         self._live = live
         self._allowance = Allowance()
-        self._alike = AlikeLives()
+        self._templates = ProcessTemplates()
         self._processes: dict[int, TracedProcess] = {}  # by token
         self._touched: dict[int, None] = {}
         self._items: list[SourceItem] = []
@@ -79,7 +79,7 @@ class Streams:
     # ---- receiver of a drain ----
 
     @property
-    def room(self) -> int:
+    def free_lines(self) -> int:
         """Lines that it accepts now: unlimited."""
         return _ALL
 
@@ -87,18 +87,18 @@ class Streams:
         """Open a stream."""
         facts = _facts_of(header)
         before = 0 if follows else int(facts["before_token"])  # otherwise the collector is the same
-        forgive = _GONE_BEFORE if follows else frozenset()
-        end, follow = f"{token:016x}", f"{before:016x}" if before else ""
-        self._open(token, pid, facts, end, follow, int(facts["taken_before"]), forgive, self._alike)
+        ignored_losses = _REPEATED_LOSSES if follows else frozenset()
+        token_text, follow = f"{token:016x}", f"{before:016x}" if before else ""
+        self._open(token, pid, facts, token_text, follow, int(facts["taken_before"]), ignored_losses, self._templates)
         if follows and self._live:
             self._learn_image(pid)
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
         """Open a stream for data that previous collectors have not taken; it follows theirs."""
         facts = _facts_of(header)
-        end = f"{token:016x}"
-        before = f"{end}+{had - 1}" if had > 1 else end
-        self._open(token, pid, facts, f"{end}+{had}", before, taken, frozenset(), None)
+        token_text = f"{token:016x}"
+        before = f"{token_text}+{had - 1}" if had > 1 else token_text
+        self._open(token, pid, facts, f"{token_text}+{had}", before, taken, frozenset(), None)
         self._counters["processes_inherited"] += 1
 
     def _open(
@@ -106,11 +106,11 @@ class Streams:
         token: int,
         pid: int,
         facts: Any,
-        end: str,
+        token_text: str,
         follows: str,
         taken_before: int,
-        forgive: frozenset[str],
-        alike: AlikeLives | None,
+        ignored_losses: frozenset[str],
+        templates: ProcessTemplates | None,
     ) -> None:
         info = StreamInfo(
             job=_text(facts["job"]) or self._origin.job,
@@ -129,15 +129,15 @@ class Streams:
             taken_before=min(taken_before, _MAX_TAKEN) if follows else 0,
         )
         self._processes[token] = TracedProcess(
-            f"preload:{pid}:{end}",
+            f"preload:{pid}:{token_text}",
             info,
-            forgive,
+            ignored_losses,
             self._files.of_process(pid if self._live else 0, int(facts["mount_namespace"])),
             self._counters,
             self._problems,
             self._allowance,
-            self.unseen,
-            alike,
+            self.untraced,
+            templates,
         )
         self._counters["processes"] += 1
         self._items.append(Opened(self._processes[token].stream, info))
@@ -145,9 +145,9 @@ class Streams:
     def _learn_image(self, pid: int) -> None:
         """Record the program file of a process. Its library reports the program that runs in it."""
         with suppress(OSError):  # the process has ended, or is not accessible to us
-            self.unseen.seen_in(str(Path(f"/proc/{pid}/exe").readlink()))
+            self.untraced.add_emulator(str(Path(f"/proc/{pid}/exe").readlink()))
 
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Update rank and counters of a process."""
         if (process := self._processes.get(token)) is None:
             return
@@ -165,29 +165,29 @@ class Streams:
             process.add_lines(tid, lines)
             self.waiting_lines += len(lines)
 
-    def log(self, token: int, entries: bytes) -> None:
+    def definitions(self, token: int, entries: bytes) -> None:
         """Accept definitions."""
-        self._guarded(token, lambda process: process.learn(entries))
+        self._apply(token, lambda process: process.learn(entries))
 
     def settled(self, token: int) -> None:
         """Allow lines to become events."""
-        self._guarded(token, lambda process: process.settle(self._clock()))
+        self._apply(token, lambda process: process.settle(self._clock()))
 
     def malformed(self, token: int, problem: str) -> None:
         """Count a log that violated the layout."""
-        self._guarded(token, lambda process: process.malformed(problem))
+        self._apply(token, lambda process: process.malformed(problem))
 
     def still_running(self, token: int) -> None:
         """Count a process that still runs, although nothing more of it is read."""
         if (process := self._processes.get(token)) is not None:
-            self.unseen.learn_still_running(process.info.command)
+            self.untraced.learn_still_running(process.info.command)
             self._counters["programs_unseen"] += 1
 
     def ended(self, token: int) -> None:
         """Close a stream."""
         if (process := self._processes.get(token)) is None:
             return
-        self._hand_out(token, process, ended=True)
+        self._emit_items(token, process, ended=True)
         if self._processes.pop(token, None) is not None:
             process.close()
             self._items.append(Closed(process.stream, +process.losses))
@@ -203,7 +203,7 @@ class Streams:
 
     def unreachable(self, job: str, command: str, failure: str) -> None:
         """Count a process that could not reach the socket."""
-        self.unseen.learn_unreachable(command, failure)
+        self.untraced.learn_unreachable(command, failure)
         self._counters[UNHEARD] += 1
         self._items.append(Lost(Counter({UNHEARD: 1}), job=job or self._origin.job))
 
@@ -214,7 +214,7 @@ class Streams:
         """True while ``items`` must be called again for received data."""
         return bool(self._touched)
 
-    def all_of(self, token: int) -> str | None:
+    def emptied_stream(self, token: int) -> str | None:
         """Return the stream of a process whose lines were all returned.
 
         Returns "" if it was closed, otherwise None.
@@ -237,7 +237,7 @@ class Streams:
                 if process.may_wait(now_s, self._patience_s):
                     self._report_losses(process)
                 else:
-                    self._hand_out(token, process)
+                    self._emit_items(token, process)
                 if process.is_waiting:
                     continue
             self._touched.pop(token, None)
@@ -248,7 +248,7 @@ class Streams:
     def cut_off(self) -> None:
         """End all streams, because no more data will come although their processes continue."""
         for token, process in list(self._processes.items()):
-            self._hand_out(token, process, ended=True)
+            self._emit_items(token, process, ended=True)
             if self._processes.pop(token, None) is not None:
                 process.close()
                 self._items.append(Closed(process.stream, +process.losses + Counter({CUT_OFF: 1})))
@@ -260,7 +260,7 @@ class Streams:
             process.close()
         self._processes.clear()
 
-    def _guarded(self, token: int, work: Callable[[TracedProcess], None]) -> None:
+    def _apply(self, token: int, work: Callable[[TracedProcess], None]) -> None:
         if (process := self._processes.get(token)) is None:
             return
         self._touched[token] = None
@@ -269,7 +269,7 @@ class Streams:
         except Exception as error:  # a process that causes an exception must not affect the others
             self._fail(token, process, error)
 
-    def _hand_out(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
+    def _emit_items(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
         self._report_losses(process)  # before the events that follow a gap, also in what an archive saves in between
         more = True
         while more:

@@ -28,24 +28,24 @@ _REASONS: Final = {
 """Indexed by ``enum iotide_unseen`` of ring.h; each text follows the program's name."""
 _NOT_STARTED: Final = 10
 """Cancels the last report of the process: the program was not started."""
-_OF_IMAGES: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
+_PROGRAM_FILE_REASONS: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
 """Reasons why the tracer is not in a program, determined from its file before the start."""
-_OUTLIVED: Final = "still ran after the command's end: its later calls are not recorded"
-_BY_RINGS: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
-_RINGS: Final = b"anon_inode:[io_uring]"
+_STILL_RUNNING: Final = "still ran after the command's end: its later calls are not recorded"
+_BY_IO_URING: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
+_IO_URING_FILE: Final = b"anon_inode:[io_uring]"
 _MAX_PROGRAMS: Final = 1000
-Said: TypeAlias = tuple[str, str] | None
+Report: TypeAlias = tuple[str, str] | None
 """A program and the reason why it is not traced."""
 
 
-class Unseen:
+class UntracedPrograms:
     """Counts programs by name and reason. At most a thousand have a name, further ones share an empty name."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._hosts: Counter[str] = Counter()
+        self._emulators: Counter[str] = Counter()
 
-    def learn(self, entry: Entry, before: Said = None) -> Said:
+    def learn(self, entry: Entry, before: Report = None) -> Report:
         """Process a report.
 
         Args:
@@ -68,26 +68,26 @@ class Unseen:
 
     def learn_file(self, file: bytes, command: str) -> bool:
         """Process a file of a process; returns whether it means that I/O is not traced."""
-        if file != _RINGS:
+        if file != _IO_URING_FILE:
             return False
-        self._add(command, _BY_RINGS)
+        self._add(command, _BY_IO_URING)
         return True
 
     def learn_still_running(self, command: str) -> None:
         """Record that a process still runs when the collection ends."""
-        self._add(command, _OUTLIVED)
+        self._add(command, _STILL_RUNNING)
 
     def learn_unreachable(self, command: str, failure: str) -> None:
         """Record that a process could not reach the collector, and why."""
         self._add(command, f"could not reach the collector ({failure}), and is not traced")
 
-    def seen_in(self, image: str) -> None:
+    def add_emulator(self, image: str) -> None:
         """Record that a traced program runs inside another program's image.
 
         Such an image is an emulator, e.g. valgrind's tools.
         """
-        if image in self._hosts or len(self._hosts) < _MAX_PROGRAMS:
-            self._hosts[image] += 1
+        if image in self._emulators or len(self._emulators) < _MAX_PROGRAMS:
+            self._emulators[image] += 1
 
     def _add(self, program: str, reason: str) -> tuple[str, str]:
         known = (program, reason) in self._counts or len(self._counts) < _MAX_PROGRAMS
@@ -100,6 +100,10 @@ class Unseen:
         from ....results.jobs.run import UnseenProgram
 
         for (program, reason), times in self._counts.most_common():
-            hosted = self._hosts[os.path.realpath(program)] if self._hosts and program and reason in _OF_IMAGES else 0
-            if times > hosted:
-                yield UnseenProgram(program=program, reason=reason, times=times - hosted)
+            emulated = (
+                self._emulators[os.path.realpath(program)]
+                if self._emulators and program and reason in _PROGRAM_FILE_REASONS
+                else 0
+            )
+            if times > emulated:
+                yield UnseenProgram(program=program, reason=reason, times=times - emulated)

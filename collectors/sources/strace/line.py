@@ -38,7 +38,7 @@ LINE: Final = np.dtype(
 """The parts of a line; native/strace.h has the same layout.
 
 ``stamp`` and ``duration`` are in ns (-1 if a call's duration is missing). ``result`` is the return value (0 for
-addresses and for more than 18 characters). ``what`` is a ``What``. The others are extents in the data:
+addresses and for more than 18 characters). ``what`` is a ``LineKind``. The others are extents in the data:
 
 text: the line after its stamp; all of it if there is none.
 stamp_text: the stamp.
@@ -54,7 +54,7 @@ Lines: TypeAlias = npt.NDArray[Any]
 _NOTHING: Final = {name: np.zeros(1, LINE)[name][0].tolist() for name in LINE.names or ()}
 
 
-class What(IntEnum):
+class LineKind(IntEnum):
     """Classification of a line."""
 
     UNSTAMPED = 0
@@ -118,7 +118,7 @@ def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
     """
     leader = _LEADER.match(line)
     if leader is None:
-        return {"text": (at, at + len(line)), "what": What.UNSTAMPED}
+        return {"text": (at, at + len(line)), "what": LineKind.UNSTAMPED}
     return {
         "pid": int(leader[1] or b"0"),
         "stamp": stamp_ns(leader[2]),
@@ -131,22 +131,22 @@ def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
 def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
     """Parse the text after a stamp, which begins at ``at``. Returns the fields of LINE from ``call`` on."""
     if text.endswith(UNFINISHED):
-        return {"what": What.UNFINISHED}
+        return {"what": LineKind.UNFINISHED}
     if half := _RESUMED.fullmatch(text):
-        return {"call": _extent(half, 1, at), "arguments": _extent(half, 2, at), "what": What.RESUMED}
+        return {"call": _extent(half, 1, at), "arguments": _extent(half, 2, at), "what": LineKind.RESUMED}
     call = _CALL.fullmatch(text)
     if call is None:
-        return {"what": What.EVENT}
+        return {"what": LineKind.EVENT}
     tail = call[8]
     found = None
     if tail:
         if _INTERRUPTED.match(tail):
-            return {"what": What.INTERRUPTED}
+            return {"what": LineKind.INTERRUPTED}
         found = _TAIL.fullmatch(tail)
         if found is None:
-            return {"what": What.EVENT}
+            return {"what": LineKind.EVENT}
     if call[4] == b"?":
-        return {"what": What.NO_RESULT}
+        return {"what": LineKind.NO_RESULT}
     returned, error = _extent(call, 5, at), _extent(call, 6, at)
     duration = call[7]
     if found is not None:
@@ -163,7 +163,7 @@ def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
         "returned": returned,
         "error": error,
         "duration": -1 if duration is None else 0 if duration == b"unavailable" else stamp_ns(duration),
-        "what": What.CALL,
+        "what": LineKind.CALL,
     }
 
 
@@ -191,7 +191,7 @@ def scan_fallback(data: bytes) -> Lines:
 def _scan(library: ctypes.CDLL, data: bytes) -> Lines:
     lines = np.empty(int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))), LINE)
     library.strace_lines(data, len(data), lines.ctypes.data, len(lines))
-    for at in np.flatnonzero(lines["what"] == What.UNSURE).tolist():
+    for at in np.flatnonzero(lines["what"] == LineKind.UNSURE).tolist():
         begin, end = lines[at]["text"].tolist()
         for name, value in parse_call(data[begin:end], begin).items():
             lines[name][at] = value

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...parser import Input
-from .line import UNFINISHED, Lines, What
+from .line import UNFINISHED, LineKind, Lines
 
 EXPECTED: Final = 'a line such as 4711 12:00:00.123456 read(3</tmp/x>, "", 4096) = 0 <0.000012> (strace -f -tt -T -y)'
 
@@ -26,10 +26,10 @@ _NOT_CALLS: Final = (
 )
 _SUMMARY_ROW: Final = re.compile(rb"\d+\.\d{6} +\d+ +\d+ (?: *\d+ )? *[\w?]+")
 """A row of the table of calls that -c and -C write, after the share of the time."""
-_REST: Final = re.compile(rb"\) += (?:0x[0-9a-f]|-?\d|\?)")
+_SECOND_HALF: Final = re.compile(rb"\) += (?:0x[0-9a-f]|-?\d|\?)")
 
 
-class RestFinder:
+class SecondHalfFinder:
     """Finds second halves of calls without their usual beginning. strace omits it with ``-z`` and similar options.
 
     Such a line becomes a RESUMED line of the process in the previous line, with an empty name. Other lines are counted.
@@ -50,14 +50,14 @@ class RestFinder:
         """
         if not len(lines):
             return
-        unstamped = np.flatnonzero(lines["what"] == What.UNSTAMPED)
+        unstamped = np.flatnonzero(lines["what"] == LineKind.UNSTAMPED)
         halves = [self._before if at < 0 else _pid_of_half(lines[at]) for at in (unstamped - 1).tolist()]
         self._before = _pid_of_half(lines[-1])
         for at, half in zip(unstamped.tolist(), halves, strict=True):
             begin, end = lines[at]["text"].tolist()
             text = data[begin:end]
-            if half is not None and _REST.search(text) and not text.endswith(UNFINISHED):
-                lines[at]["what"], lines[at]["pid"], lines[at]["arguments"] = What.RESUMED, half, (begin, end)
+            if half is not None and _SECOND_HALF.search(text) and not text.endswith(UNFINISHED):
+                lines[at]["what"], lines[at]["pid"], lines[at]["arguments"] = LineKind.RESUMED, half, (begin, end)
             elif not text.strip():
                 self._about.counters["lines_ignored:blank"] += 1
             elif reason := reason_to_ignore(text):
@@ -67,7 +67,7 @@ class RestFinder:
 
 
 def _pid_of_half(line: Any) -> int | None:
-    return int(line["pid"]) if line["what"] == What.UNFINISHED else None
+    return int(line["pid"]) if line["what"] == LineKind.UNFINISHED else None
 
 
 def reason_to_ignore(text: bytes) -> str:

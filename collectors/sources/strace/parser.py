@@ -14,10 +14,10 @@ from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import arguments_of
 from .calls import CallTable
-from .line import Lines, What, scan
-from .other_lines import RestFinder
+from .line import LineKind, Lines, scan
+from .other_lines import SecondHalfFinder
 from .paths import absolute
-from .process_tree import Births
+from .process_tree import ProcessTree
 from .texts import Extents, Texts
 from .time import StampReader, Times
 from .unfinished_calls import CallAssembler
@@ -39,14 +39,14 @@ class StraceParser:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
         self._lines = LineBuffer(MAX_LINE_BYTES)
-        self._rests, self._assembler = RestFinder(about), CallAssembler(about)
+        self._second_halves, self._assembler = SecondHalfFinder(about), CallAssembler(about)
         self._stamps: StampReader | None = None
         self._stream = ""
         self._last_start = 0
         self._command, self._host, self._rank = name_parts(about.name)
         self._interner = Interner()
         self._calls = CallTable(self._interner)
-        self._births = Births()
+        self._process_tree = ProcessTree()
         self._codes = Texts(lambda name, _: self._calls.add(name))
         self._files = Texts(lambda folder, name: self._interner.file(absolute(folder, name)))
         self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
@@ -75,8 +75,8 @@ class StraceParser:
             return []
         lines = scan(block.data)
         self.counters["lines"] += len(lines)
-        has_stamp = lines["what"] != What.UNSTAMPED
-        self._rests.find(block.data, block.first_line, lines)
+        has_stamp = lines["what"] != LineKind.UNSTAMPED
+        self._second_halves.find(block.data, block.first_line, lines)
         items: list[SourceItem] = []
         if self._stamps is None:
             if not has_stamp.any():
@@ -125,7 +125,7 @@ class StraceParser:
         keep = self._calls.is_io[codes] | (files > 0)
         forks = self._calls.is_fork[codes]
         if forks.any():
-            keep[forks] = self._births.learn(data, calls[forks])
+            keep[forks] = self._process_tree.add_forks(data, calls[forks])
         if not keep.all():
             self.counters["lines_ignored:not_io"] += len(keep) - int(np.count_nonzero(keep))
             calls, starts, codes, found, files = calls[keep], starts[keep], codes[keep], found[keep], files[keep]
@@ -139,7 +139,7 @@ class StraceParser:
             "layer": self._calls.layer[codes],
             "kind": kind,
             "rank": self._rank,
-            "pid": self._births.processes(tid),
+            "pid": self._process_tree.processes(tid),
             "tid": tid,
             "file": files,
             "offset": np.where((kind == Kind.SEEK) & ~failed, result, found["offset"]),

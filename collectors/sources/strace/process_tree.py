@@ -18,13 +18,13 @@ MAX_PID: Final = 2**22
 _THREAD: Final = b"CLONE_THREAD"
 
 
-class Births:
+class ProcessTree:
     """Maps threads to processes, because strace states only the thread id."""
 
     def __init__(self) -> None:
         self._process_of: dict[int, int] = {}
 
-    def learn(self, data: bytes, calls: Lines) -> npt.NDArray[np.bool_]:
+    def add_forks(self, data: bytes, calls: Lines) -> npt.NDArray[np.bool_]:
         """Process calls that created processes or threads, in their order.
 
         Args:
@@ -35,17 +35,17 @@ class Births:
             Mask of the calls that created a process (not a thread) with a known parent.
         """
         processes = (calls["pid"] > 0) & (calls["result"] > 0) & (calls["result"] <= MAX_PID)
-        for at, (maker, made, (begin, end)) in enumerate(
+        for at, (parent, child, (begin, end)) in enumerate(
             zip(*(calls[name].tolist() for name in ("pid", "result", "arguments")), strict=True)
         ):
             if not processes[at]:
                 continue
             if data.find(_THREAD, begin, end) < 0:
-                self._process_of.pop(made, None)
+                self._process_of.pop(child, None)
                 continue
             processes[at] = False
-            if made in self._process_of or len(self._process_of) < MAX_THREADS:
-                self._process_of[made] = self._process_of.get(maker, maker)
+            if child in self._process_of or len(self._process_of) < MAX_THREADS:
+                self._process_of[child] = self._process_of.get(parent, parent)
         return processes
 
     def processes(self, threads: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

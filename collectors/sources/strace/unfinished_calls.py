@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...parser import Input
-from .line import LINE, UNFINISHED, Lines, What, scan
+from .line import LINE, UNFINISHED, LineKind, Lines, scan
 from .native_library import native
 from .other_lines import EXPECTED, is_summary, reason_to_ignore
 from .time import Times
@@ -21,8 +21,8 @@ MAX_HALVES: Final = 65_536
 MAX_HALVES_BYTES: Final = 64 << 20
 
 _EXTENTS: Final = [name for name in LINE.names or () if LINE[name].shape == (2,)]
-_EVENTS: Final = (What.EVENT, What.UNFINISHED, What.RESUMED)
-_WHOLE: Final = (What.CALL, What.NO_RESULT, What.INTERRUPTED)
+_EVENTS: Final = (LineKind.EVENT, LineKind.UNFINISHED, LineKind.RESUMED)
+_WHOLE: Final = (LineKind.CALL, LineKind.NO_RESULT, LineKind.INTERRUPTED)
 _NO_PID: Final = 0xFFFFFFFF
 
 
@@ -66,12 +66,12 @@ class CallAssembler:
         """
         what = lines["what"].copy()
         if starts.min(initial=0) < 0:
-            self._leave_out(data, first_line, lines, np.flatnonzero((starts < 0) & (what != What.UNSTAMPED)))
-            what[starts < 0] = What.UNSTAMPED
+            self._leave_out(data, first_line, lines, np.flatnonzero((starts < 0) & (what != LineKind.UNSTAMPED)))
+            what[starts < 0] = LineKind.UNSTAMPED
         self._count(what)
         if len(events := np.flatnonzero(np.isin(what, _EVENTS))):
             data = self._events(data, first_line, lines, starts, what, events)
-        calls = what == What.CALL
+        calls = what == LineKind.CALL
         return (data, lines, starts) if calls.all() else (data, lines[calls], starts[calls])
 
     def finish(self) -> None:
@@ -90,7 +90,7 @@ class CallAssembler:
             self._about.malformed(first_line + at, problem, EXPECTED)
 
     def _count(self, what: npt.NDArray[np.uint32]) -> None:
-        for kind, reason in ((What.NO_RESULT, "no_result"), (What.INTERRUPTED, "interrupted")):
+        for kind, reason in ((LineKind.NO_RESULT, "no_result"), (LineKind.INTERRUPTED, "interrupted")):
             if count := int(np.count_nonzero(what == kind)):
                 self._about.counters[f"lines_ignored:{reason}"] += count
 
@@ -137,10 +137,10 @@ class CallAssembler:
         A first half is irregular if anything but its second half follows, or if it comes while another is stored.
         """
         order = np.argsort(pids, kind="stable")
-        pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], What.EVENT)
-        is_first = kind[:-1] == What.UNFINISHED
+        pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], LineKind.EVENT)
+        is_first = kind[:-1] == LineKind.UNFINISHED
         follows = pid[1:] == pid[:-1]
-        paired = is_first & follows & (kind[1:] == What.RESUMED)
+        paired = is_first & follows & (kind[1:] == LineKind.RESUMED)
         odd = np.unique(pid[:-1][is_first & follows & ~paired])
         if self._halves:
             begins = np.append(True, ~follows[:-1]) & paired
@@ -152,9 +152,9 @@ class CallAssembler:
         """Return the call that a line ends; store or count a line that ends none."""
         begin, end = line["text"].tolist()
         text, pid = data[begin:end], int(line["pid"])
-        if line["what"] == What.UNFINISHED:
+        if line["what"] == LineKind.UNFINISHED:
             self._hold(pid, Half(now_ns, text[: -len(UNFINISHED)]))
-        elif line["what"] == What.RESUMED:
+        elif line["what"] == LineKind.RESUMED:
             (name, name_end), (rest, rest_end) = line["call"].tolist(), line["arguments"].tolist()
             half = self._take(pid)
             if half and (name == name_end or half.text.startswith(data[name:name_end] + b"(")):

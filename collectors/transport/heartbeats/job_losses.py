@@ -16,7 +16,10 @@ class JobLosses:
 
     def __init__(self) -> None:
         self._of: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._told: tuple[int, int] = (0, 0)  # the sum of the reported losses, and the heartbeat that reported them
+        self._reported_in: tuple[int, int] = (
+            0,
+            0,
+        )  # the sum of the reported losses, and the heartbeat that reported them
         self._beats_sent = self._beats_answered = 0
 
     def add(self, job: str, losses: Counter[str]) -> bool:
@@ -33,8 +36,8 @@ class JobLosses:
     def mark_sent(self) -> None:
         """Record that a heartbeat was made with the losses."""
         self._beats_sent += 1
-        if self._told[0] != self._sum:
-            self._told = self._sum, self._beats_sent
+        if self._reported_in[0] != self._sum:
+            self._reported_in = self._sum, self._beats_sent
 
     def answered(self) -> None:
         """Record that a heartbeat was answered."""
@@ -43,7 +46,7 @@ class JobLosses:
     @property
     def has_unreported(self) -> bool:
         """Whether no heartbeat with all losses has been answered yet."""
-        told, beat = self._told
+        told, beat = self._reported_in
         return told != self._sum or self._beats_answered < beat
 
     @property

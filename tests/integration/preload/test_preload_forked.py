@@ -26,20 +26,20 @@ PAGE_BYTES = 4096
 
 
 class Headers:
-    """A taker that stores the headers of processes by their pids."""
+    """A receiver that stores the headers of processes by their pids."""
 
     def __init__(self) -> None:
-        self.room = 1 << 40
+        self.free_lines = 1 << 40
         self.by_pid: dict[int, bytes] = {}
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.by_pid[pid] = header
 
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None: ...
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None: ...
 
     def lines(self, token: int, tid: int, lines: Lines) -> None: ...
 
-    def log(self, token: int, entries: bytes) -> None: ...
+    def definitions(self, token: int, entries: bytes) -> None: ...
 
     def settled(self, token: int) -> None: ...
 
@@ -70,17 +70,17 @@ for moves in (0, 1):
         raise SystemExit(1)
 """
     command = [*need_mounts(), sys.executable, "-c", script]
-    taker, gate = Headers(), tmp_path / "gate"
+    receiver, gate = Headers(), tmp_path / "gate"
     drain = Drain(gate)
     try:
         environment = traced_environment(plain_environment(), gate, "job", TracerSettings())
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         expected = {int(pid): int(inode) for pid, inode in map(str.split, done.stdout.splitlines())}
-        wait_for(lambda: not drain.poll(taker) and expected.keys() <= taker.by_pid.keys(), what="all processes")
+        wait_for(lambda: not drain.poll(receiver) and expected.keys() <= receiver.by_pid.keys(), what="all processes")
     finally:
-        drain.close(taker)
-    seen = {pid: int(np.frombuffer(taker.by_pid[pid], HEADER, 1)["mount_namespace"][0]) for pid in expected}
+        drain.close(receiver)
+    seen = {pid: int(np.frombuffer(receiver.by_pid[pid], HEADER, 1)["mount_namespace"][0]) for pid in expected}
     assert seen == expected
     assert len(expected) == 3
     assert len(set(expected.values())) == 2

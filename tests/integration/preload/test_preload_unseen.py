@@ -39,8 +39,8 @@ def unseen(tracing: Tracing, *command: str | Path, **environment: str) -> list[t
     """Run a command; return program, reason and number of its unseen processes."""
     done = tracing.run(command, env=tracing.environment(**environment))
     assert done.returncode == 0, done.stderr
-    assert tracing.source.counters["programs_unseen"] == sum(row.times for row in tracing.source.unseen)
-    return [(row.program, row.reason, row.times) for row in tracing.source.unseen]
+    assert tracing.source.counters["programs_unseen"] == sum(row.times for row in tracing.source.untraced)
+    return [(row.program, row.reason, row.times) for row in tracing.source.untraced]
 
 
 @pytest.mark.parametrize("starter", ["execve", "vfork", "posix_spawn", "search", "list", "script"])
@@ -111,7 +111,7 @@ def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -
     done = tracing.run([need("fio"), *job, "--ioengine=io_uring"])
     if done.returncode:
         pytest.skip("the kernel allows no io_uring")
-    (found,) = tracing.source.unseen
+    (found,) = tracing.source.untraced
     assert (found.program.split()[0], found.times) == (need("fio"), 1)
     assert "io_uring" in found.reason
 
@@ -124,7 +124,7 @@ def test_program_that_uses_a_ring_of_liburing_is_named(tracing: Tracing, tmp_pat
         if done.returncode == errno.ENOSYS or done.returncode == errno.EPERM:
             pytest.skip("the kernel allows no io_uring")
         assert (done.returncode, done.stdout) == (0, "a ring\n"), done.stderr
-    found = {row.program.split()[1]: row for row in tracing.source.unseen}
+    found = {row.program.split()[1]: row for row in tracing.source.untraced}
     assert set(found) == {"io_uring_queue_init", "io_uring_queue_init_params", "io_uring_setup"}
     assert all("io_uring" in row.reason and row.times == 1 for row in found.values())
 
@@ -162,7 +162,7 @@ def test_program_that_was_not_started_is_not_unseen(static: Path, tracing: Traci
     tries = "".join(f"\ntry: {way}\nexcept OSError: pass" for way in ways.replace("), ", ");").split(";"))
     for program in (barred, broken):
         tracing.run([need("python3"), "-ISc", f"from os import *\np = '{program}'{tries}"])
-    assert list(tracing.source.unseen) == []
+    assert list(tracing.source.untraced) == []
 
 
 def commands_in(tracing: Tracing) -> set[str]:
@@ -179,7 +179,7 @@ def test_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp_path:
         (tmp_path / "in").write_bytes(bytes(5000))
         assert running.wait(DEADLINE_S) == 0
     tracing.settle()
-    assert list(tracing.source.unseen) == []
+    assert list(tracing.source.untraced) == []
     assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "out")] == 5000
 
 
@@ -210,7 +210,7 @@ def test_output_of_a_program_of_another_user_has_nothing_of_ours(tracing: Tracin
     for way, command in ways.items():
         done = tracing.run(command, env=tracing.environment() | {"LD_PRELOAD": ":".join(map(str, libraries))})
         assert (done.stdout, done.stderr) == ("done\n", ""), way
-    reasons = {row.reason for row in tracing.source.unseen}
+    reasons = {row.reason for row in tracing.source.untraced}
     assert "is started by a user, or in a root folder, that cannot read the tracer's libraries" in reasons
 
 
@@ -240,6 +240,6 @@ def test_program_in_another_root_folder_prints_no_message(tracing: Tracing, tmp_
         shutil.copy(name, root / name[1:])
     done = tracing.run([need("chroot"), str(root), need("true")])
     assert not done.stderr
-    assert [row.reason for row in tracing.source.unseen] == [
+    assert [row.reason for row in tracing.source.untraced] == [
         "is started by a user, or in a root folder, that cannot read the tracer's libraries"
     ]

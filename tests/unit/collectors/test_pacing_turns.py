@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.pacing.constants import LEASE_NS, PHASE_GAP_S, QUIET_S, RENEW_NS, STUCK_S
+from iotide.collectors.pacing.constants import CALL_TIMEOUT_S, LEASE_NS, PHASE_GAP_S, QUIET_S, RENEW_NS
 from iotide.collectors.pacing.job_turns import JobTurns
 from iotide.collectors.pacing.local_jobs import Activity, LocalJobs
 from iotide.results.pacing import PacedJob, PacingPlan, PhaseForecast
@@ -149,7 +149,7 @@ def test_phase_that_waited_for_long_goes_on() -> None:
 def test_call_abandoned_by_a_signal_handler_delays_others_only_briefly() -> None:
     turns = JobTurns()
     plan = plan_of(planned("left", 9 * BLOCK, 2.0), planned("b", 90 * BLOCK), longest_wait_s=3600)
-    looks = round((STUCK_S + 2) / 0.1)
+    looks = round((CALL_TIMEOUT_S + 2) / 0.1)
     held = []
     for at in range(looks):
         now_s = at * 0.1

@@ -12,7 +12,7 @@ import numpy as np
 from .....events import Interner, Layer, StreamInfo, make_batch
 from .....events.kernel import COMM, LOCK, KernelEvent, text_about
 from ....files.lines import Block, LineBuffer
-from ....numbering import Numbering
+from ....numbering import TextNumbers
 from ....parser import Input
 from ....source import Chunk, Closed, Opened, SourceItem
 from ..losses import events_lost
@@ -50,7 +50,7 @@ class LockEventsParser:
         self._lines = LineBuffer(MAX_LINE_BYTES)
         self._decoder = msgspec.json.Decoder(_Line)
         self._interner = Interner()
-        self._locks = Numbering[str](lambda text: self._text(LOCK, text))
+        self._locks = TextNumbers[str](lambda text: self._text(LOCK, text))
         self._comms: dict[int, str] = {}
         self._stream = ""
 

@@ -33,14 +33,14 @@ LINE: Final = np.dtype(
 """The parts of a line; native/traces.h has the same layout.
 
 ``stamp`` is in ns, since midnight if ``clock`` is 1. ``tid`` is UNKNOWN_TID and ``pid`` is 0 if the line lacks them.
-``inside`` is 1 if the line states that it was written in an interrupt. ``what`` is a ``What``. The others are extents
-in the data, (0, 0) for missing parts; ``text`` is the whole line."""
+``inside`` is 1 if the line states that it was written in an interrupt. ``what`` is a ``LineKind``. The others are
+extents in the data, (0, 0) for missing parts; ``text`` is the whole line."""
 
 Lines: TypeAlias = npt.NDArray[Any]
 """One ``LINE`` per line."""
 
 
-class What(IntEnum):
+class LineKind(IntEnum):
     """Classification of a line."""
 
     OTHER_FORM = 0
@@ -86,7 +86,7 @@ def scan_fallback(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
 def _scan(library: ctypes.CDLL, data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
     lines = np.empty(int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))), LINE)
     library.trace_lines(int(form), data, len(data), lines.ctypes.data, len(lines))
-    for at in np.flatnonzero(lines["what"] == What.UNSURE).tolist():
+    for at in np.flatnonzero(lines["what"] == LineKind.UNSURE).tolist():
         begin, end = lines["text"][at].tolist()
         lines[at] = np.zeros((), LINE)
         _fill(lines[at], data[begin:end], begin, form, pattern)
@@ -101,7 +101,7 @@ def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes
     if found is None:
         return
     groups = found.groupdict()
-    line["what"] = What.EVENT
+    line["what"] = LineKind.EVENT
     line["stamp"], line["clock"] = _stamp(groups["stamp"])
     line["cpu"] = int(groups["cpu"])
     for name in ("event", "comm", "host", "date"):

@@ -29,10 +29,10 @@ _OPEN_FLAGS: Final = tuple(
     if hasattr(os, name)
 )  # fmt: skip
 
-Lookup: TypeAlias = Callable[[int], str | None]
+TextLookup: TypeAlias = Callable[[int], str | None]
 
 
-class Writer:
+class CallTextWriter:
     """Formats the texts of one process's calls.
 
     Args:
@@ -40,7 +40,7 @@ class Writer:
         path: the same for a file.
     """
 
-    def __init__(self, string: Lookup, path: Lookup) -> None:
+    def __init__(self, string: TextLookup, path: TextLookup) -> None:
         self._string = string
         self._path = path
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .....events import FileInfo, FileType, HandleInfo, Interner, Layer, ProtocolError, file_type_of
 from .....events.definitions import MAX_TEXT
 from ....node.striping import Striping
-from .call_text import Writer
+from .call_text import CallTextWriter
 from .definition_log import Entry
 from .ring_layout import ENTRY_CALL, ENTRY_HANDLE, ENTRY_STRING
 from .signatures import Allowance, Signatures
@@ -35,11 +35,11 @@ class FileFacts(Protocol):
     """Metadata of a process's files; implemented by ``ProcessFileMetadata``."""
 
     @property
-    def asking(self) -> bool:
+    def has_pending(self) -> bool:
         """True while results are pending."""
         ...
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Update the mounts for the files of the following calls."""
         ...
 
@@ -55,7 +55,7 @@ class FileFacts(Protocol):
         """Add metadata to ``named`` if it is valid for other processes."""
         ...
 
-    def answers(self, *, last: bool = False) -> Iterable[tuple[str, Striping]]:
+    def take_answers(self, *, last: bool = False) -> Iterable[tuple[str, Striping]]:
         """Return the results since the last call; with ``last``, pending ones are abandoned."""
         ...
 
@@ -79,12 +79,12 @@ class Names:
         self._paths: list[str | None] = [None]
         self._strings: dict[int, str] = {}
         self._characters = 0
-        writer = Writer(self._strings.get, self._path)
+        writer = CallTextWriter(self._strings.get, self._path)
         self.signatures = Signatures(writer, self.interner.new_signature, counters, allowance)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Update the file metadata for definitions made so far."""
-        self._facts.look()
+        self._facts.refresh()
 
     def learn(self, entry: Entry) -> None:
         """Process one definition, except of a file (see ``learn_file``).
@@ -109,11 +109,11 @@ class Names:
     @property
     def is_complete(self) -> bool:
         """False while results are pending for files whose definitions have not been taken."""
-        return not self._facts.asking
+        return not self._facts.has_pending
 
     def complete(self, *, last: bool = False) -> None:
         """Store the results that have arrived; with ``last``, pending ones are abandoned."""
-        for path, striping in self._facts.answers(last=last):
+        for path, striping in self._facts.take_answers(last=last):
             self.interner.amend_file(
                 path, stripes=striping.stripes, stripe_bytes=striping.stripe_bytes, pool=striping.pool
             )

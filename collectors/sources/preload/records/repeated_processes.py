@@ -74,7 +74,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ProcessTemplate:
     """Results shared by processes with the same definitions and calls.
 
     Attributes:
@@ -97,7 +97,9 @@ class Life:
         return 4096 + 100 * len(self.records) + texts + paths
 
     @classmethod
-    def of(cls, batch: EventBatch, definitions: Definitions, log: Sequence[bytes], lines: Lines) -> Life | None:
+    def of(
+        cls, batch: EventBatch, definitions: Definitions, log: Sequence[bytes], lines: Lines
+    ) -> ProcessTemplate | None:
         """Return the life of a process from its results. Returns None if it must not be reused."""
         types = dict[str, FileType]()
         for entries in log:
@@ -111,11 +113,13 @@ class Life:
         records = marks(lines) != MARK_WORDS
         if int(np.count_nonzero(records)) != len(batch):
             return None
-        columns = {name: _shortly(name, column) for name, column in batch.columns().items() if name not in _OWN}
+        columns = {
+            name: _constant_or_copy(name, column) for name, column in batch.columns().items() if name not in _OWN
+        }
         files = [(number, info.path, types[info.path]) for number, info in definitions.files]
         return cls(records, columns, definitions, files)
 
-    def of_files(self, files: Sequence[tuple[str, FileType]]) -> Life | None:
+    def of_files(self, files: Sequence[tuple[str, FileType]]) -> ProcessTemplate | None:
         """Return the life for other file paths; None if the number of files differs."""
         if [number for number, _, _ in self.files] != list(range(1, len(files) + 1)):
             return None
@@ -137,10 +141,10 @@ class Life:
 
     def definitions(self, facts: FileFacts) -> Definitions:
         """Return the definitions of such a process, with current file metadata."""
-        facts.look()
+        facts.refresh()
         infos = {path: facts(path, type_) for _, path, type_ in self.files}
-        if facts.asking:
-            for path, striping in facts.answers(last=True):
+        if facts.has_pending:
+            for path, striping in facts.take_answers(last=True):
                 infos[path] = msgspec.structs.replace(
                     infos[path], stripes=striping.stripes, stripe_bytes=striping.stripe_bytes, pool=striping.pool
                 )
@@ -150,25 +154,25 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TemplateMatch:
     """A stored life, or the keys under which to store it (possibly none)."""
 
-    life: Life | None
+    template: ProcessTemplate | None
     wanted: list[bytes]
 
 
-class AlikeLives:
+class ProcessTemplates:
     """Finds a life by a process's definitions and calls, without times and file names.
 
     Lives that occurred twice are stored.
     """
 
     def __init__(self) -> None:
-        self._met: set[bytes] = set()
-        self._known: dict[bytes, Life] = {}
+        self._seen_keys: set[bytes] = set()
+        self._known: dict[bytes, ProcessTemplate] = {}
         self._bytes = 0
 
-    def find(self, log: Sequence[bytes], lines: Lines) -> Found:
+    def find(self, log: Sequence[bytes], lines: Lines) -> TemplateMatch:
         """Look up the life of a process by its definitions and lines."""
         masked = lines.copy()
         masked[marks(lines) != MARK_WORDS, :_TIMES] = 0
@@ -178,37 +182,39 @@ class AlikeLives:
         for entries in log:
             digest.update(entries)
         key = digest.digest()
-        if (life := self._known.get(key)) is not None:
-            return Found(life, [])
+        if (template := self._known.get(key)) is not None:
+            return TemplateMatch(template, [])
         wanted = [key] if self._is_wanted(key) else []
         shape = Shape.of(log, of_lines) if sum(map(len, log)) <= _MAX_NAMED else None
         if shape is None:
-            return Found(None, wanted)
-        if (alike := self._known.get(shape.key)) is not None and (life := alike.of_files(shape.files)) is not None:
-            self.remember(wanted, life)
-            return Found(life, [])
-        return Found(None, [*wanted, shape.key] if self._is_wanted(shape.key) else wanted)
+            return TemplateMatch(None, wanted)
+        if (template := self._known.get(shape.key)) is not None and (
+            template := template.of_files(shape.files)
+        ) is not None:
+            self.remember(wanted, template)
+            return TemplateMatch(template, [])
+        return TemplateMatch(None, [*wanted, shape.key] if self._is_wanted(shape.key) else wanted)
 
     def _is_wanted(self, key: bytes) -> bool:
         """Return whether a life must be stored because it occurred before."""
-        if key in self._met:
+        if key in self._seen_keys:
             return True
-        if len(self._met) >= _MAX_MET:
-            self._met.clear()
-        self._met.add(key)
+        if len(self._seen_keys) >= _MAX_MET:
+            self._seen_keys.clear()
+        self._seen_keys.add(key)
         return False
 
-    def remember(self, keys: Sequence[bytes], life: Life) -> None:
+    def remember(self, keys: Sequence[bytes], template: ProcessTemplate) -> None:
         """Store a life."""
         for key in keys:
-            self._bytes += life.nbytes
+            self._bytes += template.nbytes
             if self._bytes > _MAX_BYTES:
                 self._known.clear()
-                self._bytes = life.nbytes
-            self._known[key] = life
+                self._bytes = template.nbytes
+            self._known[key] = template
 
 
-def _shortly(name: str, column: npt.NDArray[Any]) -> Any:
+def _constant_or_copy(name: str, column: npt.NDArray[Any]) -> Any:
     """Return a copy of a column, or its value if it is constant."""
     if len(column) and (column == column[0]).all():
         return int(column[0])

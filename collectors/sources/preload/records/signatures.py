@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .call_text import Writer
+from .call_text import CallTextWriter
 from .lines import Records
 from .specification import Specification
 
@@ -56,7 +56,7 @@ class Signatures:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: CallTextWriter,
         number: Callable[[str], int],
         counters: Counter[str],
         allowance: Allowance,

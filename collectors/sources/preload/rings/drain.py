@@ -15,8 +15,8 @@ import msgspec
 from .....events import ProtocolError
 from .handover_socket import Arrival, HandoverSocket
 from .inheritance import Inherited, take_over
-from .keeper import Keeper, Kept, Notes, started
-from .process_image import Inheriting, ProcessImage, Taker
+from .keeper import Keeper, Notes, PreservedRegion, started
+from .process_image import DrainReceiver, InheritingReceiver, ProcessImage
 from .region import Region
 from .unreached_processes import ReportSocket
 from .watching import GONE, UNWATCHED
@@ -65,9 +65,9 @@ class Drain:
         self._looked_s: float | None = None
         self._given_up: set[int] = set()
         self._closed = False
-        self._holds = False
-        self._unplaced: dict[int, None] = {}
-        self._over: dict[int, bytes] = {}  # positions of processes that have ended, by token
+        self._defers_release = False
+        self._unstored: dict[int, None] = {}
+        self._final_positions: dict[int, bytes] = {}  # positions of processes that have ended, by token
         self._keeper = keeper
         self._inherited = [] if keeper is None else self._take_over(keeper)
         if self._inherited:  # these may have detected that the previous collector is gone, and hand over a new region
@@ -98,11 +98,11 @@ class Drain:
         """Return the tokens of processes that have not ended."""
         return [token for token, image in self._processes.items() if image.runs]
 
-    def poll(self, taker: Taker, patience_s: float = 0.0) -> bool:
+    def poll(self, receiver: DrainReceiver, patience_s: float = 0.0) -> bool:
         """Accept new processes, and passes on what all have recorded since the last poll.
 
         Args:
-            taker: receiver of the data.
+            receiver: receiver of the data.
             patience_s: time for which a few events of a process wait for more, s.
 
         Returns:
@@ -114,8 +114,8 @@ class Drain:
         if now_s - self._polled_s > _LATE_S:
             self._late_until_s = now_s + _LATE_FOR_S
         self._polled_s = now_s
-        while self._inherited and isinstance(taker, Inheriting):
-            self._inherit(self._inherited.pop(0), taker)
+        while self._inherited and isinstance(receiver, InheritingReceiver):
+            self._inherit(self._inherited.pop(0), receiver)
         ready = [descriptor for descriptor, _ in self.events.poll(0)]
         # Before arrivals: an exec detected there closes pidfds, whose numbers may then be reused.
         for descriptor in self._watched.keys() & set(ready):
@@ -125,15 +125,15 @@ class Drain:
         for arrival in self._handover_socket.arrivals(ready):
             news = True
             if isinstance(arrival, Arrival):
-                self._take(arrival, taker)
+                self._accept(arrival, receiver)
             else:
-                self._refuse(arrival, taker)
+                self._refuse(arrival, receiver)
         if self._report_socket.fileno() in ready:
             for word in self._report_socket.reports():
                 news = True
-                taker.unreachable(word.job, word.command, word.failure)
+                receiver.unreachable(word.job, word.command, word.failure)
         for token, process in list(self._processes.items()):
-            news = self._hand_on(token, process, taker, patience_s) or news
+            news = self._drain_process(token, process, receiver, patience_s) or news
         while self._given_up:
             if (given_up := self._processes.get(token := self._given_up.pop())) is not None:
                 self._forget(token)
@@ -142,43 +142,43 @@ class Drain:
 
     # ---- release of space only after storing ----
 
-    def defer_release(self, places: Mapping[int, bytes]) -> list[int]:
-        """Make ring space be released only by ``placed`` from now on.
+    def defer_release(self, positions: Mapping[int, bytes]) -> list[int]:
+        """Make ring space be released only by ``mark_stored`` from now on.
 
         Args:
-            places: positions that the previous collector had reached, by token.
+            positions: positions that the previous collector had reached, by token.
 
         Returns:
             The tokens of processes that are not there.
         """
-        self._holds = True
+        self._defers_release = True
         for process in (*self._processes.values(), *(left.process for left in self._inherited)):
-            process.hold()
+            process.defer_release()
         inherited = {left.token: left.process for left in self._inherited}
-        for token in places.keys() & inherited.keys():
+        for token in positions.keys() & inherited.keys():
             with contextlib.suppress(msgspec.MsgspecError):
-                inherited[token].resume_from(places[token])
-        return [token for token in places if token not in inherited]
+                inherited[token].resume_from(positions[token])
+        return [token for token in positions if token not in inherited]
 
-    def unplaced(self) -> list[tuple[int, bool]]:
-        """Return the processes with data taken since ``placed``, and whether storing it is urgent."""
+    def unstored_processes(self) -> list[tuple[int, bool]]:
+        """Return the processes with data taken since ``mark_stored``, and whether storing it is urgent."""
         return [
             (token, process is None or process.is_short_of_space)
-            for token, process in ((token, self._processes.get(token)) for token in self._unplaced)
+            for token, process in ((token, self._processes.get(token)) for token in self._unstored)
         ]
 
     def read_position(self, token: int) -> bytes:
         """Return the read position of a process."""
         process = self._processes.get(token)
-        return self._over[token] if process is None else process.read_position()
+        return self._final_positions[token] if process is None else process.read_position()
 
-    def placed(self, token: int) -> bool:
+    def mark_stored(self, token: int) -> bool:
         """Record that everything taken from a process so far is stored. Returns whether the process has ended."""
-        self._unplaced.pop(token, None)
+        self._unstored.pop(token, None)
         if (process := self._processes.get(token)) is not None:
             process.release()
             return False
-        self._over.pop(token, None)
+        self._final_positions.pop(token, None)
         if self._keeper is not None:
             self._keeper.forget(token)
         return True
@@ -203,17 +203,17 @@ class Drain:
         self._report_socket.close_in_parent()
         self.events.close()
 
-    def close(self, taker: Taker) -> None:
+    def close(self, receiver: DrainReceiver) -> None:
         """Stop listening and release the processes' memory. They continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True
         for token, process in self._processes.items():
-            process.report_counters(token, taker, self._polled_s)
-            if self._holds:
+            process.report_counters(token, receiver, self._polled_s)
+            if self._defers_release:
                 process.release()
             self._release(process)
-            taker.ended(token)
+            receiver.ended(token)
         self._processes.clear()
         self._images.clear()
         if self._keeper is not None:
@@ -222,29 +222,29 @@ class Drain:
         self._report_socket.close()
         self.events.close()
 
-    def _hand_on(self, token: int, process: ProcessImage, taker: Taker, patience_s: float) -> bool:
+    def _drain_process(self, token: int, process: ProcessImage, receiver: DrainReceiver, patience_s: float) -> bool:
         ended, now_s = process.watch == GONE, self._polled_s
         news = False
         if process.ranks_changed():  # records drained from here on were made with that rank
-            process.report_counters(token, taker, now_s)
+            process.report_counters(token, receiver, now_s)
             news = True
         if ended or not process.may_wait(now_s, patience_s):
-            room = min(self._lines_a_poll, taker.room)
-            taken = process.drain(token, taker, now_s, room)
-            news = process.learn(token, taker, now_s, ended=ended) or taken > 0 or news
+            room = min(self._lines_a_poll, receiver.free_lines)
+            taken = process.drain(token, receiver, now_s, room)
+            news = process.learn(token, receiver, now_s, ended=ended) or taken > 0 or news
             process.is_uncounted = process.is_uncounted or taken > 0
             kept_waiting = room < self._lines_a_poll and taken >= room
             if ended or kept_waiting or process.is_kept_waiting or process.is_to_be_counted(now_s):
-                process.report_counters(token, taker, now_s)
+                process.report_counters(token, receiver, now_s)
             process.is_kept_waiting = kept_waiting
-        if self._holds and news:
-            self._unplaced[token] = None
+        if self._defers_release and news:
+            self._unstored[token] = None
         # After reading the rings: a process that sees a new stamp does not give the region up.
         process.first.seen(time.monotonic_ns())
         if ended and process.drained and process.until_s <= now_s:
             self._forget(token)
             self._release(process)
-            taker.ended(token)
+            receiver.ended(token)
             news = True
         return news
 
@@ -254,15 +254,15 @@ class Drain:
             return
         self._looked_s = now_s
         for process in self._processes.values():
-            if process.watch == UNWATCHED and process.life is not None:
+            if process.watch == UNWATCHED and process.liveness is not None:
                 with self._handover_socket.spare_descriptor():
-                    if not process.life.lasts():
+                    if not process.liveness.is_running():
                         process.watch = GONE
 
-    def _refuse(self, error: Exception, taker: Taker) -> None:
-        taker.refused("processes_refused" if isinstance(error, ProtocolError) else "accepts_failed", str(error))
+    def _refuse(self, error: Exception, receiver: DrainReceiver) -> None:
+        receiver.refused("processes_refused" if isinstance(error, ProtocolError) else "accepts_failed", str(error))
 
-    def _take(self, arrival: Arrival, taker: Taker) -> None:
+    def _accept(self, arrival: Arrival, receiver: DrainReceiver) -> None:
         known = self._processes.get(arrival.token)
         problem = ""
         if (known is None) != (arrival.region.extent == 0):
@@ -270,33 +270,33 @@ class Drain:
         elif known is None and len(self._processes) >= _MAX_PROCESSES:
             problem = f"at most {_MAX_PROCESSES} processes are traced at once"
         if known is None and not problem:
-            self._begin(arrival, taker)
+            self._begin(arrival, receiver)
             return
         if arrival.watch >= 0:
             os.close(arrival.watch)
         if known is not None and not problem:
-            arrival.region.holds = self._holds
+            arrival.region.defers_release = self._defers_release
             known.regions.append(arrival.region)
             self._pass_to_keeper(known, arrival)
         else:
             if arrival.descriptor >= 0:
                 os.close(arrival.descriptor)
             arrival.region.close()
-            self._refuse(ProtocolError(problem), taker)
+            self._refuse(ProtocolError(problem), receiver)
 
-    def _begin(self, arrival: Arrival, taker: Taker) -> None:
+    def _begin(self, arrival: Arrival, receiver: DrainReceiver) -> None:
         region, pid = arrival.region, arrival.pid
         with self._handover_socket.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
             process = ProcessImage(pid, region, arrival.watch)
-        if self._holds:
-            process.hold()
+        if self._defers_release:
+            process.defer_release()
         self._pass_to_keeper(process, arrival)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
             self._replace(self._processes[token])
         follows = bool(earlier)
         self._add(arrival.token, process)
-        taker.image_started(arrival.token, pid, region.header(), follows=follows)
+        receiver.image_started(arrival.token, pid, region.header(), follows=follows)
 
     def _add(self, token: int, process: ProcessImage) -> None:
         self._images.setdefault(process.pid, set()).add(token)
@@ -316,21 +316,23 @@ class Drain:
                 first = arrival.region.extent == 0
                 notes = process.notes.descriptor if first else -1
                 begun = started(process.pid) if first else 0
-                had = process.had + 1
+                had = process.predecessors + 1
                 extent, descriptor = arrival.region.extent, arrival.descriptor
-                self._keeper.preserve(Kept(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes))
+                self._keeper.preserve(
+                    PreservedRegion(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes)
+                )
         os.close(arrival.descriptor)
 
-    def _inherit(self, left: Inherited, taker: Inheriting) -> None:
+    def _inherit(self, left: Inherited, receiver: InheritingReceiver) -> None:
         """Continues with a process of the previous collector."""
         process = left.process
         self._add(left.token, process)
         before = process.taken - left.kept[0].taken
-        taker.inherited(left.token, process.pid, process.first.header(), process.had, before)
-        taker.log(left.token, left.definitions)
+        receiver.inherited(left.token, process.pid, process.first.header(), process.predecessors, before)
+        receiver.definitions(left.token, left.definitions)
         for kept in left.kept:
             if self._keeper is not None:
-                self._keeper.preserve(kept._replace(had=process.had + 1, taken=process.taken))
+                self._keeper.preserve(kept._replace(predecessors=process.predecessors + 1, taken=process.taken))
             os.close(kept.region)
 
     def _take_over(self, keeper: Keeper) -> list[Inherited]:
@@ -353,9 +355,9 @@ class Drain:
 
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)
-        if self._holds:
-            self._over[token] = process.read_position()
-            self._unplaced[token] = None
+        if self._defers_release:
+            self._final_positions[token] = process.read_position()
+            self._unstored[token] = None
         elif self._keeper is not None and process.notes is not None:
             self._keeper.forget(token)
         images = self._images[process.pid]

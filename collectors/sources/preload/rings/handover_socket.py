@@ -20,7 +20,7 @@ from typing import Final
 from .....events import InputError, ProtocolError
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
 from .region import Region
-from .watching import UNWATCHED, Spares, watch_of
+from .watching import UNWATCHED, SpareDescriptors, watch_of
 
 _BACKLOG: Final = 4096
 _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
@@ -60,7 +60,7 @@ class HandoverSocket:
         self._socket = _listen(path)
         self._silent: dict[int, socket.socket] = {}
         self._again_at_s = math.inf
-        self._spares = Spares()
+        self._spares = SpareDescriptors()
         events.register(self._socket, select.EPOLLIN)
 
     def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .....events import ProtocolError
-from .keeper import Kept, Notes, started
+from .keeper import Notes, PreservedRegion, started
 from .process_image import ProcessImage
 from .region import Region
 from .watching import GONE, UNWATCHED
@@ -23,13 +23,13 @@ class Inherited(NamedTuple):
     process: ProcessImage
     definitions: bytes
     """Definitions that were taken out of it before."""
-    kept: list[Kept]
+    kept: list[PreservedRegion]
     """Its regions, with open descriptors."""
 
 
-def take_over(left: Iterable[Kept]) -> list[Inherited]:
+def take_over(left: Iterable[PreservedRegion]) -> list[Inherited]:
     """Map the previous collector's regions, and signal the processes; unreadable regions are released."""
-    of_token: defaultdict[int, list[Kept]] = defaultdict(list)
+    of_token: defaultdict[int, list[PreservedRegion]] = defaultdict(list)
     for kept in left:
         of_token[kept.token].append(kept)
     found = []
@@ -44,21 +44,21 @@ def take_over(left: Iterable[Kept]) -> list[Inherited]:
     return found
 
 
-def _mapped(regions: list[Kept]) -> Inherited:
+def _mapped(regions: list[PreservedRegion]) -> Inherited:
     first = regions[0]
     if first.extent or first.notes < 0:
         raise ProtocolError("its first region is not there")
     mapped = [Region(kept.region) for kept in regions]
     process = ProcessImage(first.pid, mapped[0], _watched(first))
     process.regions = mapped
-    process.had = first.had
+    process.predecessors = first.predecessors
     process.notes = Notes(first.notes)
-    process.told_before = process.notes.told()
+    process.reported_before = process.notes.counters()
     mapped[0].seen(time.monotonic_ns())
     return Inherited(first.token, process, process.notes.definitions(), regions)
 
 
-def _watched(first: Kept) -> int:
+def _watched(first: PreservedRegion) -> int:
     """Return a pidfd of the process. GONE if it has ended, even if its pid was reused."""
     try:
         watch = os.pidfd_open(first.pid)

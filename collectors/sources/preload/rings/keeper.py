@@ -28,7 +28,7 @@ from typing import Final, NamedTuple, NoReturn
 _KEEP, _FORGET = range(2)
 _HAS_IT: Final = b"\1"
 _MESSAGE: Final = struct.Struct("<BIQQIIQ")
-"""Kind of message, and a ``Kept`` without its descriptors."""
+"""Kind of message, and a ``PreservedRegion`` without its descriptors."""
 _WAITS_S: Final = 120.0
 """Seconds for which a keeper waits for another collector. The aggregator closes streams after the same time."""
 _MAX_FDS: Final = 2
@@ -44,7 +44,7 @@ _LEFT_FREE: Final = 64
 """Descriptors that notes leave free for processes."""
 
 
-class Kept(NamedTuple):
+class PreservedRegion(NamedTuple):
     """A region of a previous collector; the receiver owns the descriptors."""
 
     token: int
@@ -52,7 +52,7 @@ class Kept(NamedTuple):
     started: int
     """Start time of the process from /proc; 0: unknown."""
     extent: int
-    had: int
+    predecessors: int
     """Number of collectors that have had the region."""
     taken: int
     """For a process's first region: records taken out of it before the last of these collectors began."""
@@ -94,7 +94,7 @@ class Notes:
         """Return all definitions."""
         return os.pread(self.descriptor, max(os.fstat(self.descriptor).st_size - _COUNTS_BYTES, 0), _COUNTS_BYTES)
 
-    def told(self) -> dict[str, int]:
+    def counters(self) -> dict[str, int]:
         """Return the counters."""
         with contextlib.suppress(ValueError):
             found = json.loads(os.pread(self.descriptor, _COUNTS_BYTES, 0).rstrip(b"\0 "))
@@ -119,7 +119,7 @@ class Keeper:
 
     def __init__(self, gate: Path) -> None:
         self._pid = 0
-        self.inherited: list[Kept] = []
+        self.inherited: list[PreservedRegion] = []
         self._before: socket.socket | None = None
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -148,11 +148,12 @@ class Keeper:
         """Whether regions are preserved."""
         return self._channel.fileno() >= 0
 
-    def preserve(self, kept: Kept) -> None:
+    def preserve(self, kept: PreservedRegion) -> None:
         """Preserves a region, replacing earlier data about it; the caller keeps its descriptors."""
         descriptors = [each for each in (kept.region, kept.notes) if each >= 0]
         self._send(
-            _MESSAGE.pack(_KEEP, kept.extent, kept.token, kept.started, kept.pid, kept.had, kept.taken), descriptors
+            _MESSAGE.pack(_KEEP, kept.extent, kept.token, kept.started, kept.pid, kept.predecessors, kept.taken),
+            descriptors,
         )
 
     def has_inherited(self) -> None:
@@ -236,7 +237,7 @@ def _connected(address: bytes) -> socket.socket | None:
     return None
 
 
-def _inherit(channel: socket.socket) -> Iterator[Kept]:
+def _inherit(channel: socket.socket) -> Iterator[PreservedRegion]:
     """Take over a keeper's regions."""
     with contextlib.suppress(OSError):
         while True:
@@ -246,7 +247,7 @@ def _inherit(channel: socket.socket) -> Iterator[Kept]:
             _, extent, token, begun, pid, had, taken = _MESSAGE.unpack(message)
             region, notes = (*descriptors, -1, -1)[:2]
             if region >= 0:
-                yield Kept(token, pid, begun, extent, had, taken, region, notes)
+                yield PreservedRegion(token, pid, begun, extent, had, taken, region, notes)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from .....events.losses import BYTES, EVENTS
 from ..records.lines import Lines
 from .keeper import Notes
 from .region import Region
-from .watching import GONE, UNWATCHED, Life
+from .watching import GONE, UNWATCHED, ProcessLiveness
 
 HOLD_S: Final = 0.1
 """Time for which records wait for a definition that a thread has begun to write and not finished."""
@@ -21,11 +21,11 @@ _COUNT_BUSY_S: Final = 0.05
 """Interval for a recording process: reading counters takes as long as taking a thousand calls."""
 
 
-class Taker(Protocol):
+class DrainReceiver(Protocol):
     """Receiver of a drain's data. Processes are identified by their tokens."""
 
     @property
-    def room(self) -> int:
+    def free_lines(self) -> int:
         """Lines that it can accept now; it can always accept everything else."""
         ...
 
@@ -40,7 +40,7 @@ class Taker(Protocol):
         """
         ...
 
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Accept the rank and the cumulative counters of the process."""
         ...
 
@@ -48,7 +48,7 @@ class Taker(Protocol):
         """Lines of a ring follow, beginning with a record; the receiver must copy them."""
         ...
 
-    def log(self, token: int, entries: bytes) -> None:
+    def definitions(self, token: int, entries: bytes) -> None:
         """Whole entries of the definitions log follow."""
         ...
 
@@ -78,7 +78,7 @@ class Taker(Protocol):
 
 
 @runtime_checkable
-class Inheriting(Taker, Protocol):
+class InheritingReceiver(DrainReceiver, Protocol):
     """Receiver that can continue the processes of a previous collector."""
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
@@ -103,15 +103,15 @@ class ProcessImage:
         self.regions = [region]
         self.watch = watch
         """pidfd, ``UNWATCHED``, or ``GONE`` once the process has ended."""
-        self.life = Life(pid) if watch == UNWATCHED else None
+        self.liveness = ProcessLiveness(pid) if watch == UNWATCHED else None
         self.notes: Notes | None = None
         """Notes for another collector."""
-        self.had = 0
+        self.predecessors = 0
         """Number of previous collectors."""
-        self.holds = False
+        self.defers_release = False
         """Data taken is released and noted only by ``release``."""
         self._counted: dict[str, int] = {}
-        self.told_before: dict[str, int] = {}
+        self.reported_before: dict[str, int] = {}
         """Counters that the previous collector has reported."""
         self.until_s = 0.0
         """Time until which a replaced image is read at least."""
@@ -125,12 +125,12 @@ class ProcessImage:
         self._while_waiting = [0, 0]
         self._ring_full = [0, 0]
         self._uses_until = 0
-        self._told: tuple[int, int, dict[str, int]] | None = None
+        self._reported: tuple[int, int, dict[str, int]] | None = None
 
     @property
     def runs(self) -> bool:
         """True while the process, with this program, has not ended."""
-        return self.watch != GONE and (self.life is None or self.life.lasts())
+        return self.watch != GONE and (self.liveness is None or self.liveness.is_running())
 
     @property
     def drained(self) -> bool:
@@ -143,7 +143,7 @@ class ProcessImage:
             return False
         return not any(region.is_filling for region in self.regions)
 
-    def report_counters(self, token: int, taker: Taker, now_s: float) -> None:
+    def report_counters(self, token: int, receiver: DrainReceiver, now_s: float) -> None:
         """Pass on rank and counters if they have changed."""
         self.counted_s = now_s
         self.is_uncounted = False
@@ -152,29 +152,29 @@ class ProcessImage:
         for more in (first.counters, *(each for region in others for each in (region.counts(), region.counters))):
             for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
-        if self.holds:
+        if self.defers_release:
             self._counted = dict(counts)
         elif self.notes is not None:
             self.notes.store_counters(counts)
-        for name, count in self.told_before.items():
+        for name, count in self.reported_before.items():
             counts[name] = max(0, counts.get(name, 0) - count)
         self._count_receiver_full(counts)
-        now = self.first.rank, self.first.ranks, counts
-        if now != self._told:
-            self._told = now
-            taker.told(token, *now)
+        report = self.first.rank, self.first.ranks, counts
+        if report != self._reported:
+            self._reported = report
+            receiver.counters(token, *report)
 
     def _count_receiver_full(self, counts: dict[str, int]) -> None:
         """Count calls that found their ring full because the receiver had no room.
 
         They are counted separately from others.
         """
-        for place, unit in enumerate((EVENTS, BYTES)):
+        for position, unit in enumerate((EVENTS, BYTES)):
             dropped = counts[f"{unit}ring_full"]
             if self.is_kept_waiting:
-                self._while_waiting[place] += max(0, dropped - self._ring_full[place])
-            self._ring_full[place] = dropped
-            if waiting := self._while_waiting[place]:
+                self._while_waiting[position] += max(0, dropped - self._ring_full[position])
+            self._ring_full[position] = dropped
+            if waiting := self._while_waiting[position]:
                 counts[f"{unit}ring_full"] = max(0, dropped - waiting)
                 counts[f"{unit}spool_full"] = waiting
 
@@ -184,18 +184,18 @@ class ProcessImage:
 
     def ranks_changed(self) -> bool:
         """Return whether the rank differs from the reported one."""
-        return self._told is not None and self._told[:2] != (self.first.rank, self.first.ranks)
+        return self._reported is not None and self._reported[:2] != (self.first.rank, self.first.ranks)
 
     @property
     def taken(self) -> int:
         """Number of records taken out of its rings since its start."""
         return sum(region.taken for region in self.regions)
 
-    def hold(self) -> None:
+    def defer_release(self) -> None:
         """From now on, space is released only by ``release``."""
-        self.holds = True
+        self.defers_release = True
         for region in self.regions:
-            region.holds = True
+            region.defers_release = True
 
     @property
     def is_short_of_space(self) -> bool:
@@ -207,13 +207,13 @@ class ProcessImage:
         regions = {region.extent: region.read_positions() for region in self.regions}
         return msgspec.msgpack.encode((regions, self._counted))
 
-    def resume_from(self, place: bytes) -> None:
+    def resume_from(self, position: bytes) -> None:
         """Continues at the previous collector's positions.
 
         Raises:
             msgspec.MsgspecError: the position is malformed.
         """
-        regions, self.told_before = msgspec.msgpack.decode(place, type=tuple[dict[int, bytes], dict[str, int]])
+        regions, self.reported_before = msgspec.msgpack.decode(position, type=tuple[dict[int, bytes], dict[str, int]])
         for region in self.regions:
             region.resume_from(regions.get(region.extent, b""))
 
@@ -224,13 +224,13 @@ class ProcessImage:
         if self.notes is not None:
             self.notes.store_counters(self._counted)
 
-    def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
+    def drain(self, token: int, receiver: DrainReceiver, now_s: float, most: int) -> int:
         """Pass on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
         room = most
         for region in self.regions:
             # A file that ends with these lines, because both processes are killed, then has their losses, too.
-            for tid, lines in region.drain(room, lambda: self.report_counters(token, taker, now_s)):
-                taker.lines(token, tid, lines)
+            for tid, lines in region.drain(room, lambda: self.report_counters(token, receiver, now_s)):
+                receiver.lines(token, tid, lines)
                 room -= len(lines)
             if room <= 0:
                 break
@@ -243,19 +243,19 @@ class ProcessImage:
         self.drained_s = now_s
         return most - room
 
-    def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
+    def learn(self, token: int, receiver: DrainReceiver, now_s: float, *, ended: bool) -> bool:
         """Pass on definitions, and report when all that are needed have arrived. Returns whether there were any."""
         news = False
         note = self.notes.store_definitions if self.notes is not None else lambda entries: None
         try:
             while entries := self.first.log.take(note):
-                taker.log(token, entries)
+                receiver.definitions(token, entries)
                 news = True
         except ProtocolError as error:
-            taker.malformed(token, str(error))
+            receiver.malformed(token, str(error))
         since_s = self.unsettled_since_s
         if since_s is not None and (ended or now_s - since_s > HOLD_S or self.first.log.has_read(self._uses_until)):
             self.unsettled_since_s = None
-            taker.settled(token)
+            receiver.settled(token)
             return True
         return news

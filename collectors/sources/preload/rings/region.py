@@ -103,7 +103,7 @@ class Region:
         self._taken = self._slots["taken"]
         self._dropped = self._slots["dropped_full"]
         self._tails, self._taken_here = self._shown_tails.copy(), self._taken.copy()
-        self.holds = False
+        self.defers_release = False
         self._was_nearly_full = False
         self._dropped_before = 0
         self._next = 0
@@ -213,7 +213,7 @@ class Region:
                 most -= end - int(self._tails[slot])
                 taken_now = (int(self._taken_here[slot]) + records) & _WORD
                 self._taken_here[slot], self._tails[slot] = taken_now, end
-                if not self.holds:
+                if not self.defers_release:
                     fence()  # complete the copies of the lines before their space is released
                     self._taken[slot], self._shown_tails[slot] = taken_now, end
             if most <= 0:
@@ -221,7 +221,7 @@ class Region:
 
     def _have_dropped(self, heads: npt.NDArray[np.uint64]) -> bool:
         """Return whether full rings have dropped calls since the last time. Costs little unless a ring fills up."""
-        was, tails = self._was_nearly_full, self._shown_tails if self.holds else self._tails
+        was, tails = self._was_nearly_full, self._shown_tails if self.defers_release else self._tails
         self._was_nearly_full = int((heads - tails).max()) >= self._lines // _NEARLY_FULL
         if not (was or self._was_nearly_full):
             return False

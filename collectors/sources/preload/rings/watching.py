@@ -12,44 +12,44 @@ from typing import Final
 GONE: Final = -1
 """Replaces a pidfd: the process has ended."""
 UNWATCHED: Final = -2
-"""Replaces a pidfd: no descriptor was available, use ``Life.lasts``."""
+"""Replaces a pidfd: no descriptor was available, use ``Life.is_running``."""
 
 _SO_PEERPIDFD: Final = 77
 """Since Linux 6.5; a pid alone may have been reused in the meantime."""
-_LEFT_FREE: Final = 16
+_FREE_DESCRIPTORS: Final = 16
 """Descriptors that are left free for everything else."""
-_SPARES: Final = 2
+_SPARE_COUNT: Final = 2
 _STATE, _THREADS, _STARTED = 0, 17, 19  # fields of /proc/PID/stat, after the command
 
 
-class Spares:
+class SpareDescriptors:
     """Reserved descriptors for when all others are in use."""
 
     def __init__(self) -> None:
-        self._held: list[int] = []
+        self._descriptors: list[int] = []
         self.restore()
 
-    def release(self, count: int = _SPARES) -> None:
+    def release(self, count: int = _SPARE_COUNT) -> None:
         """Close some."""
-        for descriptor in self._held[:count]:
+        for descriptor in self._descriptors[:count]:
             os.close(descriptor)
-        del self._held[:count]
+        del self._descriptors[:count]
 
     def restore(self) -> bool:
         """Reserves them again; False: not all were available."""
-        while len(self._held) < _SPARES:
+        while len(self._descriptors) < _SPARE_COUNT:
             try:
-                self._held.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+                self._descriptors.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
             except OSError:
                 return False
         return True
 
     def descriptors(self) -> list[int]:
         """Return the reserved descriptors."""
-        return list(self._held)
+        return list(self._descriptors)
 
 
-class Life:
+class ProcessLiveness:
     """Checks whether a process without a pidfd is still running.
 
     Args:
@@ -60,7 +60,7 @@ class Life:
         self._pid = pid
         self._started = (_stat_of(pid) or [""] * (_STARTED + 1))[_STARTED]
 
-    def lasts(self) -> bool:
+    def is_running(self) -> bool:
         """Return False once the process has ended, even if its pid was reused. Needs a free descriptor."""
         fields = _stat_of(self._pid)
         if not fields or fields[_STARTED] != self._started:
@@ -79,18 +79,18 @@ def watch_of(peer: socket.socket, pid: int) -> int:
         watch = peer.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
     except OSError as error:
         if error.errno != errno.ENOPROTOOPT:
-            return _instead(error)
+            return _watch_after_error(error)
         try:
             watch = os.pidfd_open(pid)
         except OSError as other:
-            return _instead(other)
-    if watch < resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _LEFT_FREE:
+            return _watch_after_error(other)
+    if watch < resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _FREE_DESCRIPTORS:
         return watch
     os.close(watch)
     return UNWATCHED
 
 
-def _instead(error: OSError) -> int:
+def _watch_after_error(error: OSError) -> int:
     if error.errno in (errno.ESRCH, errno.EINVAL, errno.ENODATA):  # the error number depends on the kernel
         return GONE
     if error.errno in (errno.EMFILE, errno.ENFILE):

@@ -25,9 +25,9 @@ from ..records.ring_layout import LINE_BYTES
 
 _MEMORY_SEGMENT: Final = 4 << 20
 _DISK_SEGMENT: Final = 64 << 20
-_SPARE: Final = 2
+_MAX_SPARE_SEGMENTS: Final = 2
 """Memory segments that are kept for reuse, to avoid new page allocations."""
-_LEFT_FREE: Final = 2 * _DISK_SEGMENT
+_MIN_FREE_BYTES: Final = 2 * _DISK_SEGMENT
 """Space left free on the file system of the files."""
 _RESERVED_LINES: Final = 16_384
 FRAME: Final = struct.Struct("<IIQ")
@@ -36,7 +36,8 @@ PAIR: Final = struct.Struct("<iI")
 PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
 DONE: Final = struct.Struct("<Q")
-BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD, PACKED, OUTLIVED = range(1, 12)
+IMAGE_STARTED, COUNTERS, LINES, DEFINITIONS, SETTLED, MALFORMED = range(1, 7)
+ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING = range(7, 12)
 TO_THE_END: Final = 2**64 - 1
 _PADDING: Final = [bytes(each) for each in range(8)]
 
@@ -51,7 +52,7 @@ class _Segment:
     on_disk: bool
     used: int = 0
     lines: int = 0
-    told: int = -1
+    reported: int = -1
     complete: bool = False
 
 
@@ -71,16 +72,16 @@ class SpoolWriter:
         self._bounds = bounds
         self._numbers = 0
         self._current: _Segment | None = None
-        self._untold: deque[_Segment] = deque()
-        self._held: dict[int, _Segment] = {}
-        self._spare: list[int] = []
+        self._unreported: deque[_Segment] = deque()
+        self._unread: dict[int, _Segment] = {}
+        self._spare_descriptors: list[int] = []
         self._memory_bytes = 0
         self._disk_bytes = 0
         self._disk_failed = False
         self._packer = Packer()
 
     @property
-    def room(self) -> int:
+    def free_lines(self) -> int:
         """Number of lines that may be written now."""
         free = self._current.size - self._current.used if self._current is not None else 0
         memory = self._bounds.memory_bytes - self._memory_bytes
@@ -93,11 +94,11 @@ class SpoolWriter:
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Write that a process image has begun."""
-        self._write(BEGUN, token, PAIR.pack(pid, follows), header)
+        self._write(IMAGE_STARTED, token, PAIR.pack(pid, follows), header)
 
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Write the rank and counters of a process."""
-        self._write(TOLD, token, msgspec.msgpack.encode((rank, ranks, counts)))
+        self._write(COUNTERS, token, msgspec.msgpack.encode((rank, ranks, counts)))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         """Write lines of a ring."""
@@ -108,9 +109,9 @@ class SpoolWriter:
         else:
             self._write(PACKED, token, pair, packed, lines=len(lines))
 
-    def log(self, token: int, entries: bytes) -> None:
+    def definitions(self, token: int, entries: bytes) -> None:
         """Write definitions."""
-        self._write(LOG, token, entries)
+        self._write(DEFINITIONS, token, entries)
 
     def settled(self, token: int) -> None:
         """Write that all needed definitions have arrived."""
@@ -122,7 +123,7 @@ class SpoolWriter:
 
     def still_running(self, token: int) -> None:
         """Write that a process still runs, although nothing more of it is read."""
-        self._write(OUTLIVED, token)
+        self._write(STILL_RUNNING, token)
 
     def ended(self, token: int) -> None:
         """Write that a process image has ended."""
@@ -134,45 +135,45 @@ class SpoolWriter:
 
     def unreachable(self, job: str, command: str, failure: str) -> None:
         """Write that a process could not reach the socket."""
-        self._write(UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
+        self._write(UNREACHABLE, 0, msgspec.msgpack.encode((job, command, failure)))
 
     # ---- the channel ----
 
     def exchange(self) -> None:
         """Report progress, and process the reader's messages; does not block."""
-        self._tell()
+        self._report_progress()
         while True:
             try:
-                said = self._channel.recv(64)
+                message = self._channel.recv(64)
             except BlockingIOError:
                 return
             except OSError:
-                said = b""
-            if len(said) != DONE.size:
+                message = b""
+            if len(message) != DONE.size:
                 self.reader_gone = True
                 return
-            (number,) = DONE.unpack(said)
+            (number,) = DONE.unpack(message)
             if number == TO_THE_END:
                 self.asked_to_end = True
-            elif (segment := self._held.pop(number, None)) is not None:
+            elif (segment := self._unread.pop(number, None)) is not None:
                 self._recycle(segment)
 
     @property
-    def has_told(self) -> bool:
+    def has_reported_all(self) -> bool:
         """True when the reader knows about everything written."""
-        return not self._untold
+        return not self._unreported
 
     def end(self) -> None:
         """Completes the last segment: nothing follows."""
         self._complete()
-        self._untold.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
+        self._unreported.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
 
-    def _tell(self) -> None:
-        while self._untold:
-            segment = self._untold[0]
-            if segment.told != segment.used or segment.complete:
+    def _report_progress(self) -> None:
+        while self._unreported:
+            segment = self._unreported[0]
+            if segment.reported != segment.used or segment.complete:
                 message = PROGRESS.pack(segment.number, segment.used, segment.lines, segment.complete)
-                descriptors = [segment.descriptor] if segment.told < 0 and segment.descriptor >= 0 else []
+                descriptors = [segment.descriptor] if segment.reported < 0 and segment.descriptor >= 0 else []
                 try:
                     socket.send_fds(self._channel, [message], descriptors)
                 except BlockingIOError:
@@ -180,10 +181,10 @@ class SpoolWriter:
                 except OSError:
                     self.reader_gone = True
                     return
-                segment.told = segment.used
+                segment.reported = segment.used
             if not segment.complete:
                 return
-            self._untold.popleft()
+            self._unreported.popleft()
 
     # ---- segments ----
 
@@ -193,7 +194,7 @@ class SpoolWriter:
         buffers = [FRAME.pack(kind, payload, token), *parts, _PADDING[size - FRAME.size - payload]]
         while True:
             segment = self._segment(size)
-            if _written(segment.descriptor, buffers, segment.used) == size:
+            if _write_at(segment.descriptor, buffers, segment.used) == size:
                 segment.used += size
                 segment.lines += lines
                 return
@@ -207,9 +208,9 @@ class SpoolWriter:
             return self._current
         self._complete()
         self._numbers += 1
-        segment = self._on_disk(size) or self._in_memory(size)
-        self._current = self._held[segment.number] = segment
-        self._untold.append(segment)
+        segment = self._disk_segment(size) or self._memory_segment(size)
+        self._current = self._unread[segment.number] = segment
+        self._unreported.append(segment)
         return segment
 
     def _complete(self) -> None:
@@ -217,7 +218,7 @@ class SpoolWriter:
             self._current.complete = True
             self._current = None
 
-    def _on_disk(self, size: int) -> _Segment | None:
+    def _disk_segment(self, size: int) -> _Segment | None:
         """Return a file segment if there is no room in memory but in files. Otherwise None."""
         if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or not self._free_on_disk(ask=True):
             return None
@@ -244,17 +245,21 @@ class SpoolWriter:
             except OSError:
                 self._disk_failed = True
                 return 0
-            free = min(free, status.f_bavail * status.f_frsize - _LEFT_FREE + _DISK_SEGMENT)
+            free = min(free, status.f_bavail * status.f_frsize - _MIN_FREE_BYTES + _DISK_SEGMENT)
         return max(0, free) // _DISK_SEGMENT * _DISK_SEGMENT
 
     def _folder(self) -> Path:
         return self._bounds.folder or Path(tempfile.gettempdir())
 
-    def _in_memory(self, size: int) -> _Segment:
+    def _memory_segment(self, size: int) -> _Segment:
         """Return a memory segment, even beyond the bound. Data other than lines is small and cannot wait in a ring."""
         size = max(size, _MEMORY_SEGMENT)
         self._memory_bytes += size
-        descriptor = self._spare.pop() if self._spare else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
+        descriptor = (
+            self._spare_descriptors.pop()
+            if self._spare_descriptors
+            else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
+        )
         return _Segment(self._numbers, descriptor, size, on_disk=False)
 
     def _recycle(self, segment: _Segment) -> None:
@@ -263,13 +268,13 @@ class SpoolWriter:
             self._disk_failed = False
         else:
             self._memory_bytes -= segment.size
-            if len(self._spare) < _SPARE and segment.size == _MEMORY_SEGMENT:
-                self._spare.append(segment.descriptor)
+            if len(self._spare_descriptors) < _MAX_SPARE_SEGMENTS and segment.size == _MEMORY_SEGMENT:
+                self._spare_descriptors.append(segment.descriptor)
                 return
         os.close(segment.descriptor)
 
 
-def _written(descriptor: int, buffers: list[Buffer], at: int) -> int:
+def _write_at(descriptor: int, buffers: list[Buffer], at: int) -> int:
     """Write buffers; returns fewer bytes than their size, or -1, if there is no space."""
     try:
         return os.pwritev(descriptor, buffers, at)

@@ -19,8 +19,8 @@ from ..._unpacked import unpacked
 from ..records.definition_log import end_of_entries
 from ..records.ring_layout import LAYOUT
 from ..streams import Streams
-from .spool import FRAME, LINES, LOG, PACKED, PAIR
-from .spool_reader import hand_on
+from .spool import DEFINITIONS, FRAME, LINES, PACKED, PAIR
+from .spool_reader import deliver_frame
 from .unread_copy import HEAD, MAGIC, VERSION
 
 _MAX_ORIGIN: Final = 1 << 16
@@ -64,7 +64,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
             break
         try:
             _check(kind, payload, data)
-            hand_on(streams, kind, token, np.frombuffer(data, np.uint8)[:payload])
+            deliver_frame(streams, kind, token, np.frombuffer(data, np.uint8)[:payload])
         except (
             ValueError,
             TypeError,
@@ -92,7 +92,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
 
 def _check(kind: int, payload: int, data: bytes) -> None:
     """Validate frames that a drain would have validated before writing; raises ValueError."""
-    if kind == LOG and end_of_entries(data[:payload], payload) != payload:
+    if kind == DEFINITIONS and end_of_entries(data[:payload], payload) != payload:
         raise ValueError("a definition breaks the layout")
     if kind not in (LINES, PACKED) or payload < PAIR.size:
         return

@@ -18,24 +18,24 @@ import numpy.typing as npt
 from ..records.lines import Lines
 from ..records.packing import unpacked
 from ..records.ring_layout import LINE_BYTES
-from ..rings.process_image import Taker
+from ..rings.process_image import DrainReceiver
 from .spool import (  # fmt: skip
-    BEGUN,
+    COUNTERS,
+    DEFINITIONS,
     DONE,
     ENDED,
     FRAME,
+    IMAGE_STARTED,
     LINES,
-    LOG,
     MALFORMED,
-    OUTLIVED,
     PACKED,
     PAIR,
     PROGRESS,
     REFUSED,
     SETTLED,
+    STILL_RUNNING,
     TO_THE_END,
-    TOLD,
-    UNHEARD,
+    UNREACHABLE,
 )
 from .unread_copy import UnreadSegments
 
@@ -45,7 +45,7 @@ _FEW_LINES: Final = 512
 
 
 @dataclass(slots=True)
-class _Arrived:
+class _ReadSegment:
     descriptor: int
     end: int
     lines: int
@@ -59,7 +59,7 @@ class _Arrived:
 
     def release(self) -> bool:
         """Releases everything that is not in use; returns whether that is all."""
-        self.mapped = [part for part in self.mapped if not _closed(part)]
+        self.mapped = [part for part in self.mapped if not _unmap(part)]
         if not self.mapped:
             os.close(self.descriptor)
         return not self.mapped
@@ -84,9 +84,9 @@ class SpoolReader:
         self.read_bytes = 0
         self.unread = UnreadSegments()
         self._channel = channel
-        self._segments: dict[int, _Arrived] = {}
-        self._in_use: dict[int, _Arrived] = {}
-        self._done: deque[int] = deque()
+        self._segments: dict[int, _ReadSegment] = {}
+        self._in_use: dict[int, _ReadSegment] = {}
+        self._finished: deque[int] = deque()
 
     @property
     def waiting_bytes(self) -> int:
@@ -100,8 +100,8 @@ class SpoolReader:
 
     def request_end(self) -> None:
         """Request all remaining data and then the end from the writer."""
-        self._done.append(TO_THE_END)
-        self._answer()
+        self._finished.append(TO_THE_END)
+        self._report_finished()
 
     def listen(self) -> None:
         """Update the writer's progress."""
@@ -128,11 +128,11 @@ class SpoolReader:
                 self.ended = True
                 return
             if descriptors:
-                self._segments[number] = _Arrived(descriptors[0], end, lines, bool(complete))
+                self._segments[number] = _ReadSegment(descriptors[0], end, lines, bool(complete))
             elif (segment := self._segments.get(number)) is not None:
                 segment.end, segment.lines, segment.complete = end, lines, bool(complete)
 
-    def read(self, taker: ReadTaker, most_bytes: int) -> int:
+    def read(self, receiver: OwningReceiver, most_bytes: int) -> int:
         """Pass on at most about that many bytes; returns the number."""
         self.listen()
         self._release()
@@ -142,7 +142,7 @@ class SpoolReader:
         while self._segments and read < most_bytes:
             number, segment = next(iter(self._segments.items()))
             while segment.at < segment.end and read < most_bytes:
-                taken = self._take(segment, taker)
+                taken = self._read_frames(segment, receiver)
                 if not taken:
                     break
                 read += taken
@@ -167,14 +167,14 @@ class SpoolReader:
         for number in free:
             del self._in_use[number]
         if free:
-            self._done.extend(free)
-            self._answer()
+            self._finished.extend(free)
+            self._report_finished()
 
-    def _take(self, segment: _Arrived, taker: ReadTaker) -> int:
+    def _read_frames(self, segment: _ReadSegment, receiver: OwningReceiver) -> int:
         """Pass on some frames; returns approximately their size in bytes, packed lines as unpacked."""
         begin, lines = segment.at, 0
         size = min(_READ_AT_ONCE, segment.end - begin)
-        data = _part(segment, size, begin)
+        data = _segment_bytes(segment, size, begin)
         at = 0
         while at + FRAME.size <= size and lines < _LINES_AT_ONCE:
             kind, payload, token = FRAME.unpack_from(data.data, at)
@@ -183,67 +183,67 @@ class SpoolReader:
                 if at:
                     break
                 size = length
-                data = _part(segment, size, begin)
-            lines += hand_on(taker, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
+                data = _segment_bytes(segment, size, begin)
+            lines += deliver_frame(receiver, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
             at += length
         segment.at += at
         self.read_bytes += at
         segment.taken += lines
         return max(at, lines * LINE_BYTES)
 
-    def _answer(self) -> None:
+    def _report_finished(self) -> None:
         with contextlib.suppress(OSError):  # if full, send later; if the writer is gone, the answers are not needed
-            while self._done:
-                self._channel.send(DONE.pack(self._done[0]))
-                self._done.popleft()
+            while self._finished:
+                self._channel.send(DONE.pack(self._finished[0]))
+                self._finished.popleft()
 
 
-class ReadTaker(Taker, Protocol):
-    """A taker that need not copy lines."""
+class OwningReceiver(DrainReceiver, Protocol):
+    """A receiver that need not copy lines."""
 
     def accept_lines(self, token: int, tid: int, lines: Lines) -> None:
         """Accept lines that it owns from now on."""
         ...
 
 
-def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
+def deliver_frame(receiver: OwningReceiver, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
     """Pass on a frame; returns the number of ring lines in it."""
     if kind == PACKED:
         tid, count = PAIR.unpack_from(payload.data)
-        taker.accept_lines(token, tid, unpacked(payload[PAIR.size :], count))
+        receiver.accept_lines(token, tid, unpacked(payload[PAIR.size :], count))
         return int(count)
     if kind == LINES:
         tid, count = PAIR.unpack_from(payload.data)
         lines = payload[PAIR.size : PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
         if count < _FEW_LINES:  # these may be kept for long, and would keep the segment in use
             lines = lines.copy()
-        taker.accept_lines(token, tid, lines)
+        receiver.accept_lines(token, tid, lines)
         return int(count)
-    if kind == LOG:
-        taker.log(token, payload.tobytes())
+    if kind == DEFINITIONS:
+        receiver.definitions(token, payload.tobytes())
     elif kind == SETTLED:
-        taker.settled(token)
-    elif kind == TOLD:
+        receiver.settled(token)
+    elif kind == COUNTERS:
         rank, ranks, counts = msgspec.msgpack.decode(payload.tobytes(), type=tuple[int, int, dict[str, int]])
-        taker.told(token, rank, ranks, counts)
-    elif kind == BEGUN:
+        receiver.counters(token, rank, ranks, counts)
+    elif kind == IMAGE_STARTED:
         pid, follows = PAIR.unpack_from(payload.data)
-        taker.image_started(token, pid, payload[PAIR.size :].tobytes(), follows=bool(follows))
-    elif kind == OUTLIVED:
-        taker.still_running(token)
+        receiver.image_started(token, pid, payload[PAIR.size :].tobytes(), follows=bool(follows))
+    elif kind == STILL_RUNNING:
+        receiver.still_running(token)
     elif kind == ENDED:
-        taker.ended(token)
+        receiver.ended(token)
     elif kind == MALFORMED:
-        taker.malformed(token, payload.tobytes().decode())
+        receiver.malformed(token, payload.tobytes().decode())
     elif kind == REFUSED:
         counter, problem = msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str])
-        taker.refused(counter, problem)
-    elif kind == UNHEARD:
-        taker.unreachable(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
+        receiver.refused(counter, problem)
+    elif kind == UNREACHABLE:
+        receiver.unreachable(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
     return 0
 
 
-def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
+def _segment_bytes(segment: _ReadSegment, size: int, at: int) -> npt.NDArray[np.uint8]:
     """Return bytes of a segment. They are in place if it is memory, otherwise a copy, because a disk may fail."""
     try:
         fcntl.fcntl(segment.descriptor, fcntl.F_GET_SEALS)
@@ -258,7 +258,7 @@ def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
     return np.frombuffer(part, np.uint8)[before:]
 
 
-def _closed(part: mmap.mmap) -> bool:
+def _unmap(part: mmap.mmap) -> bool:
     """Unmaps a part; returns False if it is still in use."""
     try:
         part.close()

@@ -180,10 +180,10 @@ def test_mounts_are_looked_at_again_after_a_second(fake: FakeProc) -> None:
     files = fake.files().of_process(os.getpid())
     assert facts(files("/late/x", FileType.REGULAR))[1] == "ext4"
     (fake.folder / "proc/self/mountinfo").write_text(line(1, 1, "/", "ext4") + line(5, 1, "/late", "beegfs"))
-    files.look()
+    files.refresh()
     assert facts(files("/late/y", FileType.REGULAR))[1] == "ext4"
     fake.now_s += 1.5
-    files.look()
+    files.refresh()
     assert facts(files("/late/z", FileType.REGULAR)) == ("/late", "beegfs", True)
 
 
@@ -276,12 +276,12 @@ def test_file_of_the_machine_is_on_the_mounts_of_now(tmp_path: Path) -> None:
     proc = FakeProc(tmp_path)
     proc.process("self", "own", line(1, 1, "/", "ext4"))
     files = proc.files().of_process(7)
-    files.look()
+    files.refresh()
     proc.now_s = 0.9
     assert files("/usr/it", FileType.REGULAR).mount_point == "/"
     (proc.folder / "proc" / "self" / "mountinfo").write_text(line(1, 1, "/", "ext4") + line(2, 1, "/usr", "xfs"))
     proc.now_s = 1.1
-    files.look()
+    files.refresh()
     assert files("/usr/it", FileType.REGULAR).mount_point == "/usr"
     assert proc.node is not None
     proc.node.close()
@@ -291,8 +291,8 @@ def test_file_of_the_machine_is_known_to_others_by_its_name_for_a_second(fake: F
     fake.process("7", "own", "")
     node = fake.files()
     files, others = node.of_process(7), node.of_process(7)
-    files.look()
-    others.look()
+    files.refresh()
+    others.refresh()
     for name in ("/usr/it", "/home/me/it"):
         files.keep(name.encode(), files(name, FileType.REGULAR))
     assert dict(others.named()) == {b"/usr/it": files("/usr/it", FileType.REGULAR)}
@@ -304,12 +304,12 @@ def test_file_is_not_known_by_its_name_once_the_mounts_are_others(tmp_path: Path
     proc = FakeProc(tmp_path)
     proc.process("self", "own", line(1, 1, "/", "ext4"))
     files = proc.files().of_process(7)
-    files.look()
+    files.refresh()
     proc.now_s = 0.9
     files.keep(b"/usr/it", files("/usr/it", FileType.REGULAR))
     (proc.folder / "proc" / "self" / "mountinfo").write_text(line(1, 1, "/", "ext4") + line(2, 1, "/usr", "xfs"))
     proc.now_s = 1.1
-    files.look()
+    files.refresh()
     assert not files.named()
     assert proc.node is not None
     proc.node.close()
@@ -319,7 +319,7 @@ def test_files_known_by_name_are_bounded(fake: FakeProc, monkeypatch: pytest.Mon
     fake.process("7", "own", "")
     monkeypatch.setattr(file_metadata, "_MAX_KNOWN", 3)
     files = fake.files().of_process(7)
-    files.look()
+    files.refresh()
     for number in range(10):
         files.keep(b"/usr/%d" % number, files("/usr/it", FileType.REGULAR))
         assert len(files.named()) <= 3

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload.records.call_text import Writer, open_flags
+from iotide.collectors.sources.preload.records.call_text import CallTextWriter, open_flags
 from iotide.collectors.sources.preload.records.lines import Records, split
 from iotide.collectors.sources.preload.records.ring_layout import RECORD
 from iotide.collectors.sources.preload.records.signatures import Allowance, Signatures
@@ -103,7 +103,7 @@ class Stream:
         self.interner = Interner()
         self.counters: Counter[str] = Counter()
         self.texts: dict[int, str] = {}
-        writer = Writer(STRINGS.get, PATHS.get)
+        writer = CallTextWriter(STRINGS.get, PATHS.get)
         allowance = allowance or Allowance()
         self.signatures = Signatures(writer, self.interner.new_signature, self.counters, allowance, most)
         for number, text in enumerate(calls, 1):
@@ -267,4 +267,4 @@ def test_number_of_a_call_beyond_those_defined_has_no_signature() -> None:
 
 
 def test_text_of_a_string_with_control_characters_stays_on_one_line() -> None:
-    assert Writer({1: 'a"\n\x1b'}.get, PATHS.get).text(parse("f(a:s)"), 0, 0, [1]) == 'f(a="a\\"\\x0a\\x1b")'
+    assert CallTextWriter({1: 'a"\n\x1b'}.get, PATHS.get).text(parse("f(a:s)"), 0, 0, [1]) == 'f(a="a\\"\\x0a\\x1b")'

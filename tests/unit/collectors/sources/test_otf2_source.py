@@ -16,7 +16,7 @@ from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.otf2.writer import write_otf2
 from iotide.collectors.source import Opened, Origin
-from iotide.collectors.sources.finished import WholeSource
+from iotide.collectors.sources.finished import FinishedSource
 from iotide.collectors.sources.otf2 import parser as source_module
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, FileType, Flag, Kind, Layer, StreamInfo, make_batch
@@ -72,8 +72,8 @@ def tracing(folder: Path, resolution: int = 10**6) -> Iterator[Trace]:
         yield Trace(writer)
 
 
-def read(path: Path) -> tuple[dict[str, Stream], WholeSource]:
-    source = WholeSource(path, source_module.read_otf2_here, Origin(job="j"))
+def read(path: Path) -> tuple[dict[str, Stream], FinishedSource]:
+    source = FinishedSource(path, source_module.read_otf2_here, Origin(job="j"))
     return collect(read_all(source)), source
 
 
@@ -301,7 +301,7 @@ def test_reader_in_a_process_of_its_own_gives_the_same(tmp_path: Path, name: str
     for stream, other in zip(streams.values(), here.values(), strict=True):
         assert (stream.info, stream.rows(), stream.closed) == (other.info, other.rows(), True)
         assert stream.definitions.handles == other.definitions.handles
-    assert isinstance(apart, WholeSource)
+    assert isinstance(apart, FinishedSource)
     assert (apart.counters, apart.unsupported) == (source.counters, source.unsupported)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.finished import WholeSource
+from iotide.collectors.sources.finished import FinishedSource
 from iotide.collectors.sources.recorder.grammar import Grammar
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError, Kind, Layer
@@ -37,9 +37,9 @@ def checkpoint(rank: int, steps: int) -> list[Call]:
     return [*calls, Call(at, at + 2, "close", (path,))]
 
 
-def read(folder: Path) -> tuple[dict[int, Stream], WholeSource]:
+def read(folder: Path) -> tuple[dict[int, Stream], FinishedSource]:
     source = open_file(folder, ORIGIN)
-    assert isinstance(source, WholeSource)
+    assert isinstance(source, FinishedSource)
     streams = collect(read_all(source))
     assert all(stream.closed for stream in streams.values())
     return {stream.info.rank: stream for stream in streams.values()}, source

@@ -10,7 +10,7 @@ from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources import _subprocess_reader
 from iotide.collectors.sources._subprocess_reader import read_in_subprocess
-from iotide.collectors.sources.finished import WholeSource
+from iotide.collectors.sources.finished import FinishedSource
 from iotide.collectors.sources.registry import read_all
 from support.formats.parsing import collect
 from support.places import TESTS
@@ -37,7 +37,7 @@ def test_reader_that_breaks_is_named_and_what_it_gave_is_kept(
     def read(path: Path, about: Input) -> Iterator[list[SourceItem]]:
         return read_in_subprocess("support.tracing.breaking_readers", function, path, about, "one that is whole")
 
-    source = WholeSource(tmp_path, read, Origin(job="j"))
+    source = FinishedSource(tmp_path, read, Origin(job="j"))
     streams = collect(read_all(source))
     assert said in str(source.problems.first[0])
     assert source.problems.total == 1

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Opened
-from iotide.collectors.transport.handing_over import HandedOver
 from iotide.collectors.transport.shipper import Shipper
+from iotide.collectors.transport.shipper_state import ShipperState
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, StreamInfo
 from support.servers.sinks import RememberingSink
@@ -22,7 +22,7 @@ CREDIT = 4
 @pytest.mark.parametrize("kept", [False, True], ids=["in memory", "on disk"])
 def test_live_calls_arrive_while_a_job_catches_up(tmp_path: Path, *, kept: bool) -> None:
     settings = CollectorSettings(batch_events=16)
-    handed_over = HandedOver(tmp_path, 1 << 30, "node:1:secret") if kept else None
+    handed_over = ShipperState(tmp_path, 1 << 30, "node:1:secret") if kept else None
     shipper = Shipper("node:1:secret", settings, handed_over)
     sink = RememberingSink()
     wire = Wire(shipper, IngestCore(sink, IngestSettings(credit=CREDIT)))

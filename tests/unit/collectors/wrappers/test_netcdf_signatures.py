@@ -69,15 +69,17 @@ def test_every_access_to_a_variable_says_what_it_moves(library: str, count: int)
     for one in found:
         assert one.kind == ("READ" if "get" in one.symbols[0] else "WRITE")
         assert {"requested", "bytes"} <= set(one.expressions), one.symbols
-        assert not one.having("text"), one.symbols  # a buffer of characters does not end with a NUL
+        assert not one.with_roles("text"), one.symbols  # a buffer of characters does not end with a NUL
         places = [row.name for row in one.parameters if re.fullmatch(r"(start|count|stride|imap|index)p?", row.name)]
-        assert [row.name for row in one.having("array")][-len(places) :] == places or not places
+        assert [row.name for row in one.with_roles("array")][-len(places) :] == places or not places
 
 
 @pytest.mark.parametrize("library", RECORDER)
 def test_no_buffer_is_read_as_text(library: str) -> None:
     for one in file_of(library).statements:
-        assert not {row.name for row in one.having("text")} & {"op", "ip", "buf", "bufs", "data", "value"}, one.symbols
+        assert not {row.name for row in one.with_roles("text")} & {"op", "ip", "buf", "bufs", "data", "value"}, (
+            one.symbols
+        )
 
 
 def test_collective_and_pending_calls_of_pnetcdf_are_flagged() -> None:

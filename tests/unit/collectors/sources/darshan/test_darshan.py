@@ -15,7 +15,7 @@ from iotide.collectors.parser import Input
 from iotide.collectors.source import Lost, Origin, SourceItem
 from iotide.collectors.sources.darshan.counters import rows_of, summaries
 from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
-from iotide.collectors.sources.finished import WholeSource
+from iotide.collectors.sources.finished import FinishedSource
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer
 from support.formats import darshan_logs
@@ -30,9 +30,9 @@ ORIGIN = Origin(job="none", host="here")
 
 
 @cache
-def read(path: Path) -> tuple[dict[int, Stream], WholeSource]:
+def read(path: Path) -> tuple[dict[int, Stream], FinishedSource]:
     source = open_file(path, ORIGIN)
-    assert isinstance(source, WholeSource)
+    assert isinstance(source, FinishedSource)
     streams = collect(read_all(source))
     assert all(stream.closed for stream in streams.values())
     return {stream.info.rank: stream for stream in streams.values()}, source
@@ -205,7 +205,7 @@ def test_reader_that_fails_ends_its_source_and_closes_its_streams(tmp_path: Path
         yield []
         raise InputError(str(path), 7, "it is broken", "one that is not")
 
-    source = WholeSource(tmp_path, failing, ORIGIN)
+    source = FinishedSource(tmp_path, failing, ORIGIN)
     assert list(read_all(source)) == [Lost(Counter({"lines_malformed": 1}), job=ORIGIN.job)]
     assert source.finished
     assert source.problems.first[0].line == 7

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lttng, perf_sched, trace_cmd
 from iotide.collectors.sources.kernel_traces.lexing.dialect import Dialect
-from iotide.collectors.sources.kernel_traces.lexing.line import What, scan, scan_fallback
+from iotide.collectors.sources.kernel_traces.lexing.line import LineKind, scan, scan_fallback
 from iotide.collectors.sources.kernel_traces.lexing.native_library import native
 from iotide.collectors.sources.kernel_traces.lexing.template import Template
 from iotide.collectors.sources.kernel_traces.semantics.call_fields import call_fields, call_fields_fallback
@@ -53,7 +53,7 @@ def test_kernel_and_fallback_take_lines_apart_alike(dialect: Dialect, text: byte
 @example(b"prev_comm=" + b" prev_pid=1 prev_prio=" * 3000 + b"\n")
 def test_kernel_and_fallback_find_the_same_in_payloads(text: bytes) -> None:
     lines = scan(text, trace_cmd.DIALECT.form, trace_cmd.DIALECT.header)
-    known = lines["what"] == What.EVENT
+    known = lines["what"] == LineKind.EVENT
     extents = np.where(known[:, np.newaxis], lines["payload"], lines["text"])
     np.testing.assert_array_equal(call_fields(text, extents), call_fields_fallback(text, extents))
     for template in map(Template, TEMPLATES):
@@ -99,6 +99,6 @@ def test_real_traces_are_read_alike_and_without_doubt(parser: Any, text: bytes) 
     library = native()
     assert library is not None
     library.trace_lines(int(dialect.form), text, len(text), lines.ctypes.data, len(lines))
-    assert not np.count_nonzero(lines["what"] == What.UNSURE)
+    assert not np.count_nonzero(lines["what"] == LineKind.UNSURE)
     (whole,), (part,) = ours.values(), theirs.values()
     assert part.rows() == whole.rows()[: len(part.rows())]

@@ -13,10 +13,10 @@ from support.tracing.regions import MadeRegion
 
 
 class Told:
-    """A taker that stores the reports of processes and the number of lines."""
+    """A receiver that stores the reports of processes and the number of lines."""
 
     def __init__(self) -> None:
-        self.room = 1 << 40
+        self.free_lines = 1 << 40
         self.counts: list[dict[str, int]] = []
         self.order: list[dict[str, int] | int] = []
         """Counters, and numbers of lines, in the order of arrival."""
@@ -27,7 +27,7 @@ class Told:
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.has_begun = True
 
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         self.counts.append({name: count for name, count in counts.items() if count})
         self.order.append(self.counts[-1])
 
@@ -37,7 +37,7 @@ class Told:
         work, self.at_next_lines = self.at_next_lines, lambda: None
         work()
 
-    def log(self, token: int, entries: bytes) -> None: ...
+    def definitions(self, token: int, entries: bytes) -> None: ...
 
     def settled(self, token: int) -> None: ...
 
@@ -87,11 +87,11 @@ def test_calls_that_found_no_room_behind_their_ring_are_told_as_such(tmp_path: P
         wait_for(lambda: drain.poll(told) or told.has_begun, what="the process")
         made.slots["dropped_full"][0] = 3  # while there was room
         made.put(5)
-        told.room = 5
+        told.free_lines = 5
         now_s += 0.001
         drain.poll(told)
         made.slots["dropped_full"][0] = 10
-        told.room = 0
+        told.free_lines = 0
         now_s += 0.001
         drain.poll(told)
     assert told.counts[-1] == {"events_dropped:ring_full": 3, "events_dropped:spool_full": 7}

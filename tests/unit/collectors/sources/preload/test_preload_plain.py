@@ -19,7 +19,7 @@ from iotide.collectors.sources.preload.records import plain
 from iotide.collectors.sources.preload.records.names import Names
 from iotide.collectors.sources.preload.records.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, MARK_WORDS, RECORD
 from iotide.collectors.sources.preload.records.signatures import Allowance
-from iotide.collectors.sources.preload.untraced import Unseen
+from iotide.collectors.sources.preload.untraced import UntracedPrograms
 from iotide.events import EventBatch, StreamInfo, concatenate, is_constant
 from iotide.events.schema import COLUMNS
 
@@ -61,7 +61,7 @@ def process(allowed: int = 65_536, counters: Counter[str] | None = None) -> Trac
     info = StreamInfo(job="job", source="preload", pid=7, clock_offset_ns=OFFSET_NS)
     with closing(NodeFileMetadata()) as node:
         facts = node.of_process(7, 0)  # of a process that does not exist, so nothing is looked up later
-    made = TracedProcess("s", info, frozenset(), facts, counters, Problems(), Allowance(allowed), Unseen())
+    made = TracedProcess("s", info, frozenset(), facts, counters, Problems(), Allowance(allowed), UntracedPrograms())
     for kind, entries in ((ENTRY_CALL, CALLS), (ENTRY_FILE, FILES)):
         for number, text in entries.items():
             size = (ENTRY.size + len(text) + 15) // 16 * 16

@@ -15,7 +15,7 @@ from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
 from iotide.collectors.sources.preload.process import TracedProcess
 from iotide.collectors.sources.preload.records import repeated_processes
-from iotide.collectors.sources.preload.records.repeated_processes import AlikeLives, Life
+from iotide.collectors.sources.preload.records.repeated_processes import ProcessTemplate, ProcessTemplates
 from iotide.collectors.sources.preload.records.ring_layout import (
     ENTRY,
     ENTRY_CALL,
@@ -27,7 +27,7 @@ from iotide.collectors.sources.preload.records.ring_layout import (
     RECORD,
 )
 from iotide.collectors.sources.preload.records.signatures import Allowance
-from iotide.collectors.sources.preload.untraced import Unseen
+from iotide.collectors.sources.preload.untraced import UntracedPrograms
 from iotide.events import EventBatch, FileType, StreamInfo
 from iotide.events.schema import COLUMNS
 
@@ -98,7 +98,9 @@ def renamed(life: Start, data: st.DataObject) -> Start:
     return entries, life[1]
 
 
-def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | None, *, early: bool) -> dict[str, Any]:
+def outcome(
+    life: Start, own: tuple[int, int, int, int], known: ProcessTemplates | None, *, early: bool
+) -> dict[str, Any]:
     """Return all results for such a process."""
     entries, lines = life
     start, duration, tid, rank = own
@@ -107,7 +109,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     times = lines.view(np.int64)
     times[records, 0], times[records, 1] = start + records, duration
     counters: Counter[str] = Counter()
-    problems, unseen = Problems(), Unseen()
+    problems, unseen = Problems(), UntracedPrograms()
     info = StreamInfo(job="j", source="preload", pid=7, rank=rank, clock_offset_ns=1000)
     node = NodeFileMetadata()
     facts = node.of_process(os.getpid(), 0)  # another process may have another root folder
@@ -141,7 +143,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
 def test_process_that_does_what_others_did_gives_what_it_would_for_itself(data: st.DataObject) -> None:
     pool = data.draw(st.lists(lives(), min_size=1, max_size=2))
     pool += [(entries, lines) for entries, _ in pool for _, lines in pool]
-    known = AlikeLives()
+    known = ProcessTemplates()
     for _ in range(data.draw(st.integers(3, 12))):
         life = data.draw(st.sampled_from(pool))
         if data.draw(st.booleans()):
@@ -160,7 +162,7 @@ SIMPLE: Start = (ENTRIES[:2] + ENTRIES[3:6], np.zeros(5, RECORD).view(np.uint64)
 
 
 def test_repeated_definitions_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = AlikeLives()
+    known = ProcessTemplates()
     first = outcome(SIMPLE, (1, 1, 7, -1), known, early=False)
     assert outcome(SIMPLE, (1, 1, 7, -1), known, early=False) == first
 
@@ -177,7 +179,7 @@ def test_repeated_definitions_with_other_files_are_reused(monkeypatch: pytest.Mo
         return (*ENTRIES[:2], ENTRIES[3], named, *ENTRIES[5:6]), SIMPLE[1]
 
     expected = outcome(life(3), (1, 1, 7, -1), None, early=False)
-    known = AlikeLives()
+    known = ProcessTemplates()
     for number in (1, 2):
         outcome(life(number), (1, 1, 7, -1), known, early=False)
 
@@ -192,7 +194,7 @@ def test_repeated_definitions_with_other_files_are_reused(monkeypatch: pytest.Mo
 def test_file_that_has_become_another_is_looked_at_again(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("files") / "it"
     life = ((ENTRIES[0], (ENTRY_FILE, 1, 0, bytes(path))), SIMPLE[1])
-    known = AlikeLives()
+    known = ProcessTemplates()
     for _ in range(3):
         found = outcome(life, (1, 1, 7, -1), known, early=False)
     assert found["definitions"][0].files[0][1].type == FileType.REGULAR
@@ -204,14 +206,14 @@ def test_file_that_has_become_another_is_looked_at_again(tmp_path_factory: pytes
 def test_lives_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_processes, "_MAX_BYTES", 10_000)
     monkeypatch.setattr(repeated_processes, "_MAX_MET", 3)
-    known, kept = AlikeLives(), []
-    remember = AlikeLives.remember
+    known, kept = ProcessTemplates(), []
+    remember = ProcessTemplates.remember
 
-    def counted(self: AlikeLives, key: bytes, life: Life) -> None:
+    def counted(self: ProcessTemplates, key: bytes, life: ProcessTemplate) -> None:
         remember(self, key, life)
         kept.append(len(self._known))
 
-    monkeypatch.setattr(AlikeLives, "remember", counted)
+    monkeypatch.setattr(ProcessTemplates, "remember", counted)
     for number in range(20):
         rows = np.zeros(2, RECORD)
         rows["offset"] = number

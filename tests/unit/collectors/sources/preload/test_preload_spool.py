@@ -32,9 +32,9 @@ MIB = 1 << 20
 
 
 class Written:
-    """A taker that stores its input."""
+    """A receiver that stores its input."""
 
-    room = 1 << 40
+    free_lines = 1 << 40
 
     def __init__(self) -> None:
         self.said: list[tuple[Any, ...]] = []
@@ -42,16 +42,16 @@ class Written:
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         self.said.append(("begun", token, pid, header, follows))
 
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        self.said.append(("told", token, rank, ranks, counts))
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+        self.said.append(("counters", token, rank, ranks, counts))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         self.said.append(("lines", token, tid, lines.tobytes()))
 
     accept_lines = lines
 
-    def log(self, token: int, entries: bytes) -> None:
-        self.said.append(("log", token, entries))
+    def definitions(self, token: int, entries: bytes) -> None:
+        self.said.append(("definitions", token, entries))
 
     def settled(self, token: int) -> None:
         self.said.append(("settled", token))
@@ -98,10 +98,10 @@ TOKEN = st.integers(0, 2**64 - 1)
 SAID = st.one_of(
     st.tuples(st.just("begun"), TOKEN, st.integers(0, 2**31 - 1), st.binary(max_size=60), st.booleans()),
     st.tuples(
-        st.just("told"), TOKEN, st.integers(-1, 9), st.integers(0, 9),
+        st.just("counters"), TOKEN, st.integers(-1, 9), st.integers(0, 9),
         st.dictionaries(st.text(max_size=5), st.integers(0, 2**63), max_size=3),
     ),
-    st.tuples(st.just("log"), TOKEN, st.binary(max_size=100)),
+    st.tuples(st.just("definitions"), TOKEN, st.binary(max_size=100)),
     st.tuples(st.just("settled"), TOKEN),
     st.tuples(st.just("malformed"), TOKEN, st.text(st.characters(codec="utf-8"), max_size=20)),
     st.tuples(st.just("ended"), TOKEN),
@@ -117,11 +117,11 @@ def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], 
     with spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
         wanted, read = Written(), Written()
         for what, *rest in said:
-            for taker in (wanted, writer):
+            for receiver in (wanted, writer):
                 if what == "begun":
-                    taker.image_started(*rest[:3], follows=rest[3])  # type: ignore[attr-defined]
+                    receiver.image_started(*rest[:3], follows=rest[3])  # type: ignore[attr-defined]
                 else:
-                    getattr(taker, what)(*rest)
+                    getattr(receiver, what)(*rest)
             if data.draw(st.booleans()):
                 writer.exchange()
                 reader.read(read, data.draw(st.sampled_from([1, 4096, 64 * MIB])))
@@ -141,9 +141,9 @@ def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
         with theirs:
             theirs.setblocking(False)
             writer = SpoolWriter(theirs, SpoolSettings())
-            for taker in (wanted, writer):
-                taker.lines(1, 2, lines(1000))
-                taker.ended(1)
+            for receiver in (wanted, writer):
+                receiver.lines(1, 2, lines(1000))
+                receiver.ended(1)
             writer.end()
             writer.exchange()
             ours.send(DONE.pack(0))  # arrives too late; the system then reports a reset connection to the reader
@@ -190,20 +190,20 @@ def numbered(number: int) -> Lines:
 def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
     bounds, before = SpoolSettings(memory_bytes=16 * MIB, disk_bytes=64 * MIB, folder=tmp_path), _segments()
     with spool(bounds) as (writer, reader):
-        taker, first = Keeping(), 0
+        receiver, first = Keeping(), 0
         for turn in range(30):
-            while writer.room >= 8192 and first < (turn + 1) * 40_000:
+            while writer.free_lines >= 8192 and first < (turn + 1) * 40_000:
                 writer.lines(1, 1, numbered(first))
                 first += 8192
             writer.exchange()
-            reader.read(taker, 64 * MIB)
+            reader.read(receiver, 64 * MIB)
             if turn % 5 == 4:  # released segments are written anew
-                taker.kept = taker.kept[-3:]
-            firsts = [int(each[0, 0]) for each in taker.kept]
-            assert all((each == numbered(begin)).all() for begin, each in zip(firsts, taker.kept, strict=True))
+                receiver.kept = receiver.kept[-3:]
+            firsts = [int(each[0, 0]) for each in receiver.kept]
+            assert all((each == numbered(begin)).all() for begin, each in zip(firsts, receiver.kept, strict=True))
             assert firsts == list(range(firsts[0], first, 8192))
-        taker.kept.clear()
-        reader.read(taker, 1)
+        receiver.kept.clear()
+        reader.read(receiver, 1)
         writer.exchange()
         assert _segments() - before <= 8
 
@@ -211,14 +211,14 @@ def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
 def test_few_lines_keep_no_segment_in_use() -> None:
     before = _segments()
     with spool(SpoolSettings(memory_bytes=16 * MIB)) as (writer, reader):
-        taker = Keeping()
+        receiver = Keeping()
         for _ in range(100):
             writer.lines(1, 1, lines(8192))
             writer.lines(1, 1, lines(5))
             writer.exchange()
-            reader.read(taker, 64 * MIB)
-            taker.kept = [each for each in taker.kept if len(each) == 5]
-        assert len(taker.kept) == 100
+            reader.read(receiver, 64 * MIB)
+            receiver.kept = [each for each in receiver.kept if len(each) == 5]
+        assert len(receiver.kept) == 100
         assert _segments() - before <= 8
 
 
@@ -226,7 +226,7 @@ def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_r
     bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=64 * MIB, folder=tmp_path)
     with spool(bounds) as (writer, reader):
         some, wanted = lines(8192), 0
-        while writer.room >= len(some):
+        while writer.free_lines >= len(some):
             writer.lines(1, wanted, some)
             wanted += 1
         assert 60 * MIB < wanted * some.nbytes <= 72 * MIB
@@ -238,7 +238,7 @@ def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_r
         while reader.read(read, 64 * MIB):
             writer.exchange()
         assert [tid for _, _, tid, _ in read.said] == list(range(wanted))
-        assert writer.room > len(some)
+        assert writer.free_lines > len(some)
 
 
 def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Pa
     with spool(bounds) as (writer, reader):
         for tid in range(20):
             writer.lines(1, tid, lines(8192))
-        assert writer.room == 0
+        assert writer.free_lines == 0
         read = Written()
         writer.exchange()
         reader.read(read, 64 * MIB)
@@ -258,14 +258,14 @@ def test_full_file_system_does_not_make_memory_grow_past_its_bound(tmp_path: Pat
         bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=1024 * MIB, folder=room)
         with spool(bounds) as (writer, reader):
             some, written = lines(8192), 0
-            while writer.room >= len(some) and written < 64 * MIB:
+            while writer.free_lines >= len(some) and written < 64 * MIB:
                 writer.lines(1, 1, some)
                 written += some.nbytes
             assert 4 * MIB < written <= 8 * MIB
             writer.exchange()
             while reader.read(Written(), 64 * MIB):
                 writer.exchange()
-            assert writer.room > len(some)
+            assert writer.free_lines > len(some)
 
 
 def test_reader_of_a_writer_that_is_gone_gets_all_that_was_told_and_hears_of_it() -> None:

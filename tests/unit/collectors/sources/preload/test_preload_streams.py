@@ -73,7 +73,7 @@ class Node:
 
     def does(self, token: int, life: Life) -> None:
         self.streams.lines(token, 7, life[1])
-        self.streams.log(token, life[0])
+        self.streams.definitions(token, life[0])
         self.streams.settled(token)
 
 
@@ -128,7 +128,7 @@ def test_short_processes_give_the_same_however_long_their_first_events_wait(
         items: list[SourceItem] = []
         for token, (paths, writes, renames, waits) in enumerate(processes):
             node.begin(token)
-            node.streams.told(token, -1, 0, {"events_dropped:ring_full": token % 2})
+            node.streams.counters(token, -1, 0, {"events_dropped:ring_full": token % 2})
             for wait_s in (*waits, 0.0):
                 node.does(token, short_life(tuple(paths), writes, renames=renames))
                 items += node.streams.items()
@@ -185,7 +185,7 @@ def test_way_of_io_that_is_not_seen_is_told_of_each_process() -> None:
         node.begin(token)
         node.does(token, short_life((path,), 1))
         node.streams.ended(token)
-    assert [program.times for program in node.streams.unseen] == [2]
+    assert [program.times for program in node.streams.untraced] == [2]
     assert node.counters["programs_unseen"] == 2
     node.streams.close()
     node.files.close()

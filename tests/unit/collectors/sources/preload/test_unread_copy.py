@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.collectors.sources.preload.spool.spool import FRAME, LOG
+from iotide.collectors.sources.preload.spool.spool import DEFINITIONS, FRAME
 from iotide.collectors.sources.preload.spool.unread_copy import HEAD, UnreadCopy, UnreadSegments
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
@@ -140,10 +140,10 @@ def test_damaged_copy_is_read_as_far_as_it_goes(content: bytes, data: st.DataObj
 
 def test_copy_whose_definitions_take_no_room_is_read_to_its_end(content: bytes, tmp_path: Path) -> None:
     path, at = tmp_path / "damaged.spool", HEAD.size + HEAD.unpack_from(content)[-1]
-    while (kind := FRAME.unpack_from(content, at)[0]) != LOG:
+    while (kind := FRAME.unpack_from(content, at)[0]) != DEFINITIONS:
         at += (FRAME.size + FRAME.unpack_from(content, at)[1] + 7) & ~7
     begin = at + FRAME.size
-    assert kind == LOG
+    assert kind == DEFINITIONS
     path.write_bytes(content[:begin] + bytes(64) + content[begin + 64 :])
     source = open_file(path, Origin("given"))
     list(read_all(source))

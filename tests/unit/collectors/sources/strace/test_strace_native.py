@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.sources.strace.arguments import arguments_fallback, arguments_of
 from iotide.collectors.sources.strace.calls import Numbers, PathIn
-from iotide.collectors.sources.strace.line import Lines, What, scan, scan_fallback
+from iotide.collectors.sources.strace.line import LineKind, Lines, scan, scan_fallback
 from iotide.collectors.sources.strace.native_library import native
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.sources.strace.texts import Texts
@@ -140,7 +140,7 @@ def test_kernel_and_fallback_take_changed_lines_apart_alike(text: bytes) -> None
 @given(texts)
 def test_kernel_and_fallback_find_the_same_in_arguments(text: bytes) -> None:
     lines = scan(text)
-    calls = lines[lines["what"] == What.CALL]
+    calls = lines[lines["what"] == LineKind.CALL]
     for path, number in zip(PathIn, Numbers, strict=True):
         ways = [np.full(len(calls), way, np.uint8) for way in (path, number)]
         ours, theirs = arguments_of(text, calls, *ways), arguments_fallback(text, calls, *ways)
@@ -148,7 +148,7 @@ def test_kernel_and_fallback_find_the_same_in_arguments(text: bytes) -> None:
 
 
 def halves(lines: Lines) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    first, second = (np.flatnonzero(lines["what"] == what) for what in (What.UNFINISHED, What.RESUMED))
+    first, second = (np.flatnonzero(lines["what"] == what) for what in (LineKind.UNFINISHED, LineKind.RESUMED))
     return np.repeat(first, len(second)), np.tile(second, len(first))
 
 

@@ -54,17 +54,17 @@ _TABLES: Final = (
 _Row: TypeAlias = tuple[Any, ...]
 
 
-class What(IntEnum):
+class BatchState(IntEnum):
     """State of a batch. Only the definitions of batches that are not needed any more are stored."""
 
-    WAITS = 0
+    WAITING = 0
     SENT = 1
     DROPPED = 2
     """Dropped; its definitions are sent with a later batch."""
     DONE = 3
 
 
-class KeptStream(NamedTuple):
+class StoredStream(NamedTuple):
     """Stored state of a stream."""
 
     name: str
@@ -79,12 +79,12 @@ class KeptStream(NamedTuple):
     losses: Counter[str]
 
 
-class KeptBatch(NamedTuple):
+class StoredBatch(NamedTuple):
     """Stored state of a batch, without its events."""
 
     row: int
     stream: str
-    what: What
+    state: BatchState
     seq: int
     events: int
     moved: int
@@ -92,7 +92,7 @@ class KeptBatch(NamedTuple):
     definitions: Definitions
 
 
-class KeptSpool:
+class CollectorStore:
     """Store of a collector's state; nothing is written before ``commit``.
 
     While the disk rejects writes, new batches are not stored. This is counted and retried.
@@ -118,53 +118,55 @@ class KeptSpool:
         self._path = folder / NAME
         self._retry_at_s = -1.0
         self._facts: dict[str, bytes] = {}
-        self._places: dict[str, bytes | None] = {}
+        self._positions: dict[str, bytes | None] = {}
         self._streams: dict[str, _Row | None] = {}
-        self._fresh: dict[int, _Row] = {}
+        self._uncommitted: dict[int, _Row] = {}
         self._numbers: dict[int, int] = {}
-        self._over: dict[int, tuple[What, bytes]] = {}
+        self._finished: dict[int, tuple[BatchState, bytes]] = {}
         self._sizes: dict[int, int] = {}
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._database = self._opened()
+            self._database = self._open_database()
         except OSError as error:
             raise ConfigError(f"state = {folder}: {error.strerror}; expected a folder that may be written") from None
         except sqlite3.Error as error:
             text = "is used by another collector" if "locked" in str(error) else f"cannot be used ({error})"
             raise ConfigError(f"state = {folder} {text}; expected a folder of its own") from None
-        found = self._one("SELECT max(row) FROM batches")
+        found = self._scalar("SELECT max(row) FROM batches")
         self._last = found if isinstance(found, int) else 0
 
     # ---- data of the previous collector ----
 
     def fact(self, name: str) -> bytes:
         """Return a stored fact; empty if there is none."""
-        found = self._one("SELECT value FROM facts WHERE name = ?", name)
+        found = self._scalar("SELECT value FROM facts WHERE name = ?", name)
         return found if isinstance(found, bytes) else b""
 
-    def places(self) -> dict[str, bytes]:
+    def positions(self) -> dict[str, bytes]:
         """Return the read positions of sources, by the sources' own names."""
         return dict(self._database.execute("SELECT name, value FROM places"))
 
-    def streams(self) -> list[KeptStream]:
+    def streams(self) -> list[StoredStream]:
         """Return the streams that were not ended and acknowledged, in order."""
         rows = self._database.execute(
             "SELECT name, at, source, info, next_seq, made, ended, losses FROM streams ORDER BY at"
         )
         return [
-            KeptStream(name, at, source, unpacked_info(info), next_seq, made, bool(ended), counts_of(losses))
+            StoredStream(name, at, source, unpacked_info(info), next_seq, made, bool(ended), counts_of(losses))
             for name, at, source, info, next_seq, made, ended, losses in rows
         ]
 
-    def batches(self) -> Iterator[KeptBatch]:
+    def batches(self) -> Iterator[StoredBatch]:
         """Yield all batches, in order."""
         rows = self._database.execute(
             "SELECT row, stream, what, seq, events, moved, size, definitions FROM batches ORDER BY row"
         ).fetchall()
-        for row, stream, what, seq, events, moved, size, definitions in rows:
-            self._hold(row, size if what in (What.WAITS, What.SENT) else 0)
-            yield KeptBatch(row, stream, What(what), seq, events, moved, size, unpacked_definitions(definitions))
+        for row, stream, state, seq, events, moved, size, definitions in rows:
+            self._hold(row, size if state in (BatchState.WAITING, BatchState.SENT) else 0)
+            yield StoredBatch(
+                row, stream, BatchState(state), seq, events, moved, size, unpacked_definitions(definitions)
+            )
 
     # ---- data of this collector ----
 
@@ -174,27 +176,27 @@ class KeptSpool:
         size = size_of_pieces(pieces)
         if self.is_failing or self.bytes + size > self.most_bytes:
             return 0
-        return self._put(stream, What.WAITS, len(batch), batch.moved, pieces, definitions)
+        return self._put(stream, BatchState.WAITING, len(batch), batch.moved, pieces, definitions)
 
-    def define(self, stream: str, definitions: Definitions) -> None:
+    def store_definitions(self, stream: str, definitions: Definitions) -> None:
         """Add definitions that are sent with a later batch."""
-        self._put(stream, What.DROPPED, 0, 0, (), definitions)
+        self._put(stream, BatchState.DROPPED, 0, 0, (), definitions)
 
     def read(self, row: int) -> EventBatch | None:
         """Return the events of a committed batch; None if they cannot be read."""
         batch = None
         with suppress(sqlite3.Error):
-            columns = self._one("SELECT columns FROM batches WHERE row = ?", row)
+            columns = self._scalar("SELECT columns FROM batches WHERE row = ?", row)
             batch = unpacked(columns) if isinstance(columns, bytes) else None
         self.failures += batch is None
         return batch
 
-    def numbered(self, row: int, seq: int) -> None:
+    def record_seq(self, row: int, seq: int) -> None:
         """Record the number of the first message that carries a batch."""
         if row in self._sizes:
             self._numbers[row] = seq
 
-    def over(self, row: int, what: What, definitions: Definitions) -> None:
+    def finish_batch(self, row: int, state: BatchState, definitions: Definitions) -> None:
         """Record that a batch is not needed any more. Its definitions are, until its stream is removed."""
         if row not in self._sizes:
             return
@@ -202,32 +204,32 @@ class KeptSpool:
         self._sizes[row] = 0
         self._numbers.pop(row, None)
         left = packed_definitions(definitions)
-        if (fresh := self._fresh.get(row)) is not None and left:
-            self._fresh[row] = (*fresh[:2], what, *fresh[3:6], 0, left, b"")
+        if (fresh := self._uncommitted.get(row)) is not None and left:
+            self._uncommitted[row] = (*fresh[:2], state, *fresh[3:6], 0, left, b"")
             return
-        if self._fresh.pop(row, None) is None:
-            self._over[row] = what, left
+        if self._uncommitted.pop(row, None) is None:
+            self._finished[row] = state, left
         if not left:
             del self._sizes[row]
 
-    def note(self, name: str, value: bytes) -> None:
+    def store_fact(self, name: str, value: bytes) -> None:
         """Store a fact."""
         self._facts[name] = value
 
-    def place(self, name: str, value: bytes | None) -> None:
+    def store_position(self, name: str, value: bytes | None) -> None:
         """Record the read position of a source; None: the source is not read any more."""
-        self._places[name] = value
+        self._positions[name] = value
 
-    def stream(self, kept: KeptStream) -> None:
+    def store_stream(self, kept: StoredStream) -> None:
         """Record the state of a stream."""
         info, losses = packed_info(kept.info), packed_counts(kept.losses)
         self._streams[kept.name] = (*kept[:3], info, *kept[4:6], int(kept.ended), losses)
 
-    def forget(self, stream: str) -> None:
+    def remove_stream(self, stream: str) -> None:
         """Remove a stream, because it was acknowledged completely or refused."""
         self._streams[stream] = None
-        for row in [row for row, fresh in self._fresh.items() if fresh[1] == stream]:
-            del self._fresh[row]
+        for row in [row for row, fresh in self._uncommitted.items() if fresh[1] == stream]:
+            del self._uncommitted[row]
             self.bytes -= self._sizes.pop(row, 0)
 
     @property
@@ -237,7 +239,9 @@ class KeptSpool:
 
     def commit(self) -> bool:
         """Write all changes. False if the disk rejects them: batches since the last commit are then not stored."""
-        if not (self._facts or self._places or self._streams or self._fresh or self._numbers or self._over):
+        if not (
+            self._facts or self._positions or self._streams or self._uncommitted or self._numbers or self._finished
+        ):
             return not self.is_failing
         try:
             if self.is_failing:
@@ -246,16 +250,16 @@ class KeptSpool:
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
                 self._database.execute("ROLLBACK")
-            for row in self._fresh:
+            for row in self._uncommitted:
                 self.bytes -= self._sizes.pop(row, 0)
                 self._numbers.pop(row, None)
-            self._fresh.clear()
+            self._uncommitted.clear()
             if not self.is_failing:
                 self.failures += 1
                 self._retry_at_s = self._clock() + _RETRY_S
                 _log.warning("further calls will be lost if this collector is killed: %s", error)
             return False
-        for taken in (self._facts, self._places, self._streams, self._fresh, self._numbers, self._over):
+        for taken in (self._facts, self._positions, self._streams, self._uncommitted, self._numbers, self._finished):
             taken.clear()
         return True
 
@@ -264,14 +268,14 @@ class KeptSpool:
         is_empty = False
         with suppress(sqlite3.Error):
             self.commit()
-            is_empty = not self._one("SELECT EXISTS(SELECT 1 FROM streams) OR EXISTS(SELECT 1 FROM places)")
+            is_empty = not self._scalar("SELECT EXISTS(SELECT 1 FROM streams) OR EXISTS(SELECT 1 FROM places)")
             self._database.close()
         if is_empty:
             self._path.unlink(missing_ok=True)
 
     # ---- internals ----
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_database(self) -> sqlite3.Connection:
         try:
             return _database(self._path)
         except sqlite3.OperationalError:
@@ -288,7 +292,7 @@ class KeptSpool:
     def _put(
         self,
         stream: str,
-        what: What,
+        state: BatchState,
         events: int,
         moved: int,
         pieces: tuple[()] | list[Frame],
@@ -296,8 +300,8 @@ class KeptSpool:
     ) -> int:
         self._last += 1
         columns = b"".join(pieces)
-        self._fresh[self._last] = (
-            *(self._last, stream, what, 0, events, moved, len(columns)),
+        self._uncommitted[self._last] = (
+            *(self._last, stream, state, 0, events, moved, len(columns)),
             packed_definitions(definitions),
             columns,
         )
@@ -312,16 +316,16 @@ class KeptSpool:
         do, many = self._database.execute, self._database.executemany
         do("BEGIN IMMEDIATE")
         many("INSERT OR REPLACE INTO facts VALUES (?, ?)", self._facts.items())
-        places = [(name, value) for name, value in self._places.items() if value is not None]
+        places = [(name, value) for name, value in self._positions.items() if value is not None]
         many("INSERT OR REPLACE INTO places VALUES (?, ?)", places)
-        many("DELETE FROM places WHERE name = ?", _gone(self._places))
+        many("DELETE FROM places WHERE name = ?", _gone(self._positions))
         streams = [values for values in self._streams.values() if values is not None]
         many("INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?)", streams)
-        many("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._fresh.values())
+        many("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._uncommitted.values())
         many("UPDATE batches SET what = 1, seq = ? WHERE row = ?", ((seq, row) for row, seq in self._numbers.items()))
-        kept = [(what, left, row) for row, (what, left) in self._over.items() if left]
+        kept = [(state, left, row) for row, (state, left) in self._finished.items() if left]
         many("UPDATE batches SET what = ?, size = 0, columns = x'', definitions = ? WHERE row = ?", kept)
-        many("DELETE FROM batches WHERE row = ?", ((row,) for row, (_, left) in self._over.items() if not left))
+        many("DELETE FROM batches WHERE row = ?", ((row,) for row, (_, left) in self._finished.items() if not left))
         gone = list(_gone(self._streams))
         many("DELETE FROM streams WHERE name = ?", gone)
         for (name,) in gone:
@@ -329,12 +333,12 @@ class KeptSpool:
                 self.bytes -= self._sizes.pop(row, 0)
         many("DELETE FROM batches WHERE stream = ?", gone)
         do("COMMIT")
-        if self._over or gone:
-            free = self._one("PRAGMA freelist_count")
+        if self._finished or gone:
+            free = self._scalar("PRAGMA freelist_count")
             if isinstance(free, int) and free > _SPARE_PAGES:
                 do(f"PRAGMA incremental_vacuum({_GIVEN_BACK})").fetchall()
 
-    def _one(self, statement: str, *values: object) -> Any:
+    def _scalar(self, statement: str, *values: object) -> Any:
         found = self._database.execute(statement, values).fetchone()
         return None if found is None else found[0]
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened
-from iotide.collectors.transport.handing_over import HandedOver
-from iotide.collectors.transport.kept_spool import NAME, KeptSpool, What
+from iotide.collectors.transport.collector_store import NAME, BatchState, CollectorStore
 from iotide.collectors.transport.shipper import Shipper
+from iotide.collectors.transport.shipper_state import ShipperState
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import ConfigError, Definitions, Interner
 from support.servers.sinks import RememberingSink
@@ -26,15 +26,15 @@ class Collector:
     """A collector of one source of numbers that resumes from the kept state; it can be killed at any step."""
 
     def __init__(self, folder: Path, core: IngestCore, seed: int, trouble: float, **options: int) -> None:
-        self.kept = HandedOver(folder, options.pop("most_bytes", 1 << 30), "node:1:secret")
+        self.kept = ShipperState(folder, options.pop("most_bytes", 1 << 30), "node:1:secret")
         made = CollectorSettings.model_validate({"batch_events": 16, **options})
         self.shipper = Shipper(self.kept.collector, made, self.kept)
         self.link = Link(self.shipper, core, seed, trouble)
         self.link.now = 1000.0 * (self.kept.opened + 1)
-        self.next = int(self.kept.file.places().get("numbers", b"0"))
+        self.next = int(self.kept.file.positions().get("numbers", b"0"))
         self.name = f"s{self.kept.opened}"
         self.interner = Interner()
-        self.shipper.end_previous_streams(list(self.kept.left), Counter())
+        self.shipper.end_previous_streams(list(self.kept.unended_streams), Counter())
         self.shipper.take([Opened(self.name, INFO)], self.link.now)
 
     def take(self, count: int) -> None:
@@ -139,18 +139,18 @@ def test_disk_that_takes_nothing_costs_no_call_while_the_collector_lives(tmp_pat
 
 
 def test_folder_is_of_one_collector_at_a_time(tmp_path: Path) -> None:
-    first = KeptSpool(tmp_path, 1 << 20)
+    first = CollectorStore(tmp_path, 1 << 20)
     with pytest.raises(ConfigError, match="is used by another collector"):
-        KeptSpool(tmp_path, 1 << 20)
+        CollectorStore(tmp_path, 1 << 20)
     first.close()
-    KeptSpool(tmp_path, 1 << 20).close()
+    CollectorStore(tmp_path, 1 << 20).close()
 
 
 @pytest.mark.parametrize("damage", ["text", "version"])
 def test_file_that_is_none_of_this_version_is_set_aside(tmp_path: Path, damage: str) -> None:
-    kept = KeptSpool(tmp_path, 1 << 20)
+    kept = CollectorStore(tmp_path, 1 << 20)
     kept.put("s", numbered(0, 10), Definitions())
-    kept.note("collector", b"name")
+    kept.store_fact("collector", b"name")
     kept.commit()
     kept._database.close()
     if damage == "text":
@@ -159,14 +159,14 @@ def test_file_that_is_none_of_this_version_is_set_aside(tmp_path: Path, damage: 
         database = sqlite3.connect(tmp_path / NAME)
         database.execute("PRAGMA user_version = 99")
         database.close()
-    following = KeptSpool(tmp_path, 1 << 20)
+    following = CollectorStore(tmp_path, 1 << 20)
     assert following.fact("collector") == b""
     assert (tmp_path / "unacknowledged.unreadable").exists()
     following.close()
 
 
 def test_files_are_closed_to_other_users(tmp_path: Path) -> None:
-    kept = KeptSpool(tmp_path / "kept", 1 << 20)
+    kept = CollectorStore(tmp_path / "kept", 1 << 20)
     kept.put("s", numbered(0, 10), Definitions())
     kept.commit()
     files = list((tmp_path / "kept").iterdir())
@@ -180,17 +180,17 @@ def test_files_are_closed_to_other_users(tmp_path: Path) -> None:
 def test_file_says_what_was_committed_last(seed: int) -> None:
     choose = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
-        kept = KeptSpool(Path(name), 1 << 30)
+        kept = CollectorStore(Path(name), 1 << 30)
         there: dict[int, int] = {}  # events by row
         committed: dict[int, int] = {}
         for _ in range(choose.randrange(40)):
             what = choose.randrange(4)
             if what == 0 and there:
                 row = choose.choice(list(there))
-                kept.over(row, What.DONE, Definitions())
+                kept.finish_batch(row, BatchState.DONE, Definitions())
                 del there[row]
             elif what == 1 and there:
-                kept.numbered(choose.choice(list(there)), choose.randrange(1, 9))
+                kept.record_seq(choose.choice(list(there)), choose.randrange(1, 9))
             elif what == 2:
                 kept.commit()
                 committed = dict(there)
@@ -198,7 +198,7 @@ def test_file_says_what_was_committed_last(seed: int) -> None:
                 events = choose.randrange(1, 50)
                 there[kept.put("s", numbered(0, events), Definitions())] = events
         kept._database.close()
-        following = KeptSpool(Path(name), 1 << 30)
+        following = CollectorStore(Path(name), 1 << 30)
         assert {each.row: each.events for each in following.batches()} == committed
         for row, events in committed.items():
             batch = following.read(row)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from ...events import Definitions, empty_batch
-from .backlog import Waiting, size_of
+from .backlog import WaitingBatch, size_of
+from .collector_store import BatchState, CollectorStore, StoredBatch, StoredStream, counts_of, packed_counts
 from .heartbeats.clock_offset import moved
-from .kept_spool import KeptBatch, KeptSpool, KeptStream, What, counts_of, packed_counts
 from .window import SendWindow, Sent, extend
 
 _COLLECTOR: Final = "collector"
@@ -19,7 +19,7 @@ _COUNTERS: Final = "counters"
 _GAP: Final = "spool_damaged"
 
 
-class HandedOver:
+class ShipperState:
     """The state in a folder: read on creation, written by each ``write``.
 
     Args:
@@ -39,16 +39,16 @@ class HandedOver:
     """
 
     def __init__(self, folder: Path, most_bytes: int, collector: str) -> None:
-        self.file = KeptSpool(folder, most_bytes)
+        self.file = CollectorStore(folder, most_bytes)
         self.collector = self.file.fact(_COLLECTOR).decode() or collector
         self.opened = int(self.file.fact(_OPENED) or b"0")
         self.counters: Counter[str] = counts_of(self.file.fact(_COUNTERS))
-        self.left: dict[str, str] = {}
+        self.unended_streams: dict[str, str] = {}
         self._sources: dict[str, tuple[int, str]] = {}
-        self._touched: dict[str, None] = {}
-        self.file.note(_COLLECTOR, self.collector.encode())
+        self._changed: dict[str, None] = {}
+        self.file.store_fact(_COLLECTOR, self.collector.encode())
 
-    def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
+    def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[WaitingBatch]]:
         """Return the previous collector's streams, by wire id, and its unsent batches, in order."""
         windows: dict[str, SendWindow] = {}
         ends: dict[str, int] = {}
@@ -59,80 +59,80 @@ class HandedOver:
             ends[each.name] = each.next_seq
             self._sources[each.name] = each.at, each.source
             if not each.ended:
-                self.left[each.source] = each.name
+                self.unended_streams[each.source] = each.name
         waiting = []
         for batch in self.file.batches():
             window = windows.get(batch.stream)
             if window is None:
                 continue
-            if batch.what is What.DONE:
+            if batch.state is BatchState.DONE:
                 window.has_acknowledged(batch.definitions)
-            elif batch.what is What.DROPPED:
+            elif batch.state is BatchState.DROPPED:
                 extend(window.unsent, batch.definitions)
-            elif batch.what is What.SENT:
-                self._number_again(window, batch, now_s)
+            elif batch.state is BatchState.SENT:
+                self._restore_in_flight(window, batch, now_s)
             else:
                 window.waiting += 1
-                waiting.append(_waiting(batch, window.job, now_s))
+                waiting.append(_waiting_batch(batch, window.job, now_s))
         for name, window in windows.items():
             window.next_seq = max(window.next_seq, ends[name])
             if window.waiting or window.in_flight:
                 window.change(window.info)  # a change may not have been sent
         return windows, waiting
 
-    def opened_stream(self, wire_id: str, source: str) -> None:
+    def record_opened_stream(self, wire_id: str, source: str) -> None:
         """Record that a stream was opened."""
         self.opened += 1
         self._sources[wire_id] = self.opened, source
-        self.touch(wire_id)
+        self.mark_changed(wire_id)
 
-    def touch(self, wire_id: str) -> None:
+    def mark_changed(self, wire_id: str) -> None:
         """Record that a stream's state has changed."""
-        self._touched[wire_id] = None
+        self._changed[wire_id] = None
 
-    def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
+    def record_sent(self, wire_id: str, row: int, messages: list[Sent]) -> None:
         """Record the messages of a batch that is being sent. The last one carries its events."""
         messages[-1].row = row
-        self.file.numbered(row, messages[0].seq)
-        self.touch(wire_id)
+        self.file.record_seq(row, messages[0].seq)
+        self.mark_changed(wire_id)
 
-    def define(self, wire_id: str, definitions: Definitions) -> None:
+    def store_definitions(self, wire_id: str, definitions: Definitions) -> None:
         """Store definitions that are sent with a later batch."""
-        self.file.define(wire_id, definitions)
+        self.file.store_definitions(wire_id, definitions)
 
-    def over(self, sent: Sent | Waiting) -> None:
+    def finish_batch(self, sent: Sent | WaitingBatch) -> None:
         """Record that a batch is not needed any more."""
-        self.file.over(sent.row, What.DONE, sent.definitions)
+        self.file.finish_batch(sent.row, BatchState.DONE, sent.definitions)
 
-    def forget(self, wire_id: str) -> None:
+    def remove_stream(self, wire_id: str) -> None:
         """Remove a stream about which nothing remains to be sent."""
-        self._touched.pop(wire_id, None)
+        self._changed.pop(wire_id, None)
         self._sources.pop(wire_id, None)
-        self.file.forget(wire_id)
+        self.file.remove_stream(wire_id)
 
-    def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
+    def write(self, windows: Mapping[str, SendWindow], positions: Mapping[str, bytes | None]) -> bool:
         """Write all changes since the last call in one transaction. Returns whether the disk accepted it."""
-        for wire_id in self._touched:
+        for wire_id in self._changed:
             if (window := windows.get(wire_id)) is not None and not window.refused:
                 at, source = self._sources[wire_id]
                 state = (window.info, window.next_seq, window.made, window.ended, window.losses)
-                self.file.stream(KeptStream(wire_id, at, source, *state))
-        if self._touched:
-            self.file.note(_OPENED, str(self.opened).encode())
-        self._touched.clear()
-        for name, value in places.items():
-            self.file.place(name, value)
+                self.file.store_stream(StoredStream(wire_id, at, source, *state))
+        if self._changed:
+            self.file.store_fact(_OPENED, str(self.opened).encode())
+        self._changed.clear()
+        for name, value in positions.items():
+            self.file.store_position(name, value)
         return self.file.commit()
 
-    def note_counters(self, counters: Mapping[str, int]) -> None:
+    def store_counters(self, counters: Mapping[str, int]) -> None:
         """Store the collector's counters."""
-        self.file.note(_COUNTERS, packed_counts(counters))
+        self.file.store_fact(_COUNTERS, packed_counts(counters))
 
     def close(self) -> None:
         """Releases the folder for the next collector."""
         self.file.close()
 
-    def _number_again(self, window: SendWindow, batch: KeptBatch, now_s: float) -> None:
+    def _restore_in_flight(self, window: SendWindow, batch: StoredBatch, now_s: float) -> None:
         """Restores a batch in flight with the numbers that it was sent with."""
         first = batch.seq
         if window.in_flight:
@@ -149,51 +149,51 @@ class HandedOver:
         messages[-1].row = batch.row
 
 
-class NothingKept:
-    """Replaces ``HandedOver`` in a collector that stores nothing for the next one."""
+class NoShipperState:
+    """Replaces ``ShipperState`` in a collector that stores nothing for the next one."""
 
     file = None
     opened = 0
 
     def __init__(self) -> None:
         self.counters: Counter[str] = Counter()
-        self.left: dict[str, str] = {}
+        self.unended_streams: dict[str, str] = {}
 
-    def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
+    def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[WaitingBatch]]:
         """Return no streams."""
         return {}, []
 
-    def opened_stream(self, wire_id: str, source: str) -> None:
+    def record_opened_stream(self, wire_id: str, source: str) -> None:
         """Store nothing."""
 
-    def touch(self, wire_id: str) -> None:
+    def mark_changed(self, wire_id: str) -> None:
         """Store nothing."""
 
-    def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
+    def record_sent(self, wire_id: str, row: int, messages: list[Sent]) -> None:
         """Store nothing."""
 
-    def define(self, wire_id: str, definitions: Definitions) -> None:
+    def store_definitions(self, wire_id: str, definitions: Definitions) -> None:
         """Store nothing."""
 
-    def over(self, sent: Sent | Waiting) -> None:
+    def finish_batch(self, sent: Sent | WaitingBatch) -> None:
         """Store nothing."""
 
-    def forget(self, wire_id: str) -> None:
+    def remove_stream(self, wire_id: str) -> None:
         """Store nothing."""
 
-    def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
+    def write(self, windows: Mapping[str, SendWindow], positions: Mapping[str, bytes | None]) -> bool:
         """Store nothing."""
         return True
 
-    def note_counters(self, counters: Mapping[str, int]) -> None:
+    def store_counters(self, counters: Mapping[str, int]) -> None:
         """Store nothing."""
 
     def close(self) -> None:
         """Store nothing."""
 
 
-def _waiting(batch: KeptBatch, job: str, now_s: float) -> Waiting:
-    return Waiting(
+def _waiting_batch(batch: StoredBatch, job: str, now_s: float) -> WaitingBatch:
+    return WaitingBatch(
         batch.stream,
         None,
         batch.definitions,
@@ -203,5 +203,5 @@ def _waiting(batch: KeptBatch, job: str, now_s: float) -> Waiting:
         batch.moved,
         row=batch.row,
         job=job,
-        is_only_kept=True,
+        is_only_stored=True,
     )
