@@ -1,7 +1,7 @@
 /* POSIX asynchronous I/O: one call begins an operation, and another one, on any thread, returns its result. Both
  * have the operation's number in their signatures; the bytes are recorded at the end. */
 #include "libc/libc.h"
-#include "libc/operation_numbers.h"
+#include "tables/operation_numbers.h"
 #include "sites_posix.h"
 
 #include <aio.h>

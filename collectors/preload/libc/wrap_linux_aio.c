@@ -6,7 +6,7 @@
 #include "base/raw_syscall.h"
 #include "hooks/posix.h"
 #include "libc/libc.h"
-#include "libc/operation_numbers.h"
+#include "tables/operation_numbers.h"
 #include "sites_posix.h"
 
 #include <linux/aio_abi.h>
