@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..events import EventBatch, Flag, Kind
-from ..events.batch import occurring
+from ..events.batch import representatives
 from .file_groups import WRITES
 from .signal.selection import ALL_COUNTS, LeftOut
 
@@ -20,7 +20,7 @@ def mapped_stores(batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> tuple[in
         batch: events.
         left_out: mask of directions that do not count, by file number.
     """
-    if not (occurring(batch.flags) & int(Flag.STORES)).any():
+    if not (representatives(batch.flags) & int(Flag.STORES)).any():
         return 0, 0
     wanted = int(Flag.STORES)
     rows = ((batch.flags & (wanted | int(Flag.FAILED))) == wanted) & (batch.depth == 0)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ..events import EventBatch, Flag, Kind, Layer
-from ..events.spread import busy_ns, calls_in, spread
+from ..events.summaries import busy_ns, calls_in, summary_rows
 from .common.grouping import Grouping
 from .file_groups import READS, WRITES
 from .mapped_stores import mapped_stores
@@ -77,7 +77,7 @@ class Totals:
         self.events += len(batch)
         mapped, flushed = mapped_stores(batch, left_out)
         self.mapped, self.flushed = min(self.mapped + mapped, SATURATION), min(self.flushed + flushed, SATURATION)
-        if spread(batch) is not None:
+        if summary_rows(batch) is not None:
             self._add(batch.replace(duration=busy_ns(batch)), calls_in(batch), left_out)
             return
         if max(int(batch.bytes.max()), int(batch.duration.max())) >= _HUGE:

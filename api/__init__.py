@@ -5,7 +5,7 @@ return the models of ``iotide.results``, as printed by ``--json``.
 """
 
 from .aggregator import Aggregator, Job, connect
-from .showing import Shown, show
+from .display import Shown, show
 from .traces import Traces, open  # noqa: A004  (iotide.open, as h5py.File or gzip.open)
 
 __all__ = ["Aggregator", "Job", "Shown", "Traces", "connect", "open", "show"]

@@ -21,14 +21,14 @@ _OF_CALL: Final = ("start", "duration", "bytes", "offset", "rank")
 _OF_STREAM: Final = ("job", "host", "user", "command")
 
 
-class Coded(NamedTuple):
+class Categorical(NamedTuple):
     """Repeated texts: a code for each row, and the text of each code."""
 
     codes: npt.NDArray[np.int32]
     texts: list[str]
 
 
-def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
+def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Categorical]:
     """Return all calls of a trace as columns. They are in the order in which they were read.
 
     Returns:
@@ -50,20 +50,20 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
             parts.setdefault(each, []).append(values)
     whole = {name: np.concatenate(values) for name, values in parts.items()}
     infos = [stream.info for stream in trace.streams.values()]
-    told: dict[str, npt.NDArray[Any] | Coded] = {name: whole[name] for name in _OF_CALL}
-    told["call"] = Coded(whole["call"].astype(np.int32), names.calls)
-    told["file"] = Coded(whole["file"].astype(np.int32), [file.path for file in names.files])
-    told["kind"] = Coded(whole["kind"].astype(np.int32), [kind.name.lower() for kind in Kind])
-    told["layer"] = Coded(whole["layer"].astype(np.int32), [layer.name.lower() for layer in Layer])
+    told: dict[str, npt.NDArray[Any] | Categorical] = {name: whole[name] for name in _OF_CALL}
+    told["call"] = Categorical(whole["call"].astype(np.int32), names.calls)
+    told["file"] = Categorical(whole["file"].astype(np.int32), [file.path for file in names.files])
+    told["kind"] = Categorical(whole["kind"].astype(np.int32), [kind.name.lower() for kind in Kind])
+    told["layer"] = Categorical(whole["layer"].astype(np.int32), [layer.name.lower() for layer in Layer])
     told["stream"] = whole["stream"]
     for name in _OF_STREAM:
         texts = sorted({getattr(info, name) for info in infos})
         of_stream = np.array([texts.index(getattr(info, name)) for info in infos], np.int32)
-        told[name] = Coded(of_stream[whole["stream"]], texts)
+        told[name] = Categorical(of_stream[whole["stream"]], texts)
     return told
 
 
-def pandas_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pd.DataFrame:
+def pandas_frame(columns: dict[str, npt.NDArray[Any] | Categorical]) -> pd.DataFrame:
     """Make a pandas frame; texts become categories.
 
     Raises:
@@ -75,13 +75,13 @@ def pandas_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pd.DataFrame:
         raise UnavailableError("frames need pandas: pip install 'iotide[pandas]'") from None
     return pd.DataFrame(
         {
-            name: pd.Categorical.from_codes(column.codes, column.texts) if isinstance(column, Coded) else column
+            name: pd.Categorical.from_codes(column.codes, column.texts) if isinstance(column, Categorical) else column
             for name, column in columns.items()
         }
     )
 
 
-def polars_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pl.DataFrame:
+def polars_frame(columns: dict[str, npt.NDArray[Any] | Categorical]) -> pl.DataFrame:
     """Make a Polars frame; texts become categories.
 
     Raises:
@@ -94,7 +94,7 @@ def polars_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             name: pl.Series(column.texts).gather(column.codes).cast(pl.Categorical)
-            if isinstance(column, Coded)
+            if isinstance(column, Categorical)
             else column
             for name, column in columns.items()
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from ..analyzers.file_systems.places import spot_of
+from ..analyzers.file_systems.file_system_table import file_system_of
 from ..events import FileInfo
 from ..results.pacing import PacingPlan
 
@@ -14,7 +14,7 @@ class PacingPlans:
     """One plan per file system, each with its own validity.
 
     Args:
-        names: configured names of file systems, as for ``spot_of``.
+        names: configured names of file systems, as for ``file_system_of``.
         most: maximum number of plans.
         clock: monotonic clock, seconds.
     """
@@ -40,6 +40,6 @@ class PacingPlans:
         """Return the plan for the file system of a folder as seen by a host, JSON. It is "" without one."""
         if not self._plans:
             return b""
-        spot = spot_of(place, self._names)
+        spot = file_system_of(place, self._names)
         until_s, text = self._plans.get(spot.name or f"{host}:{spot.local}", (0.0, b""))
         return text if until_s > self._clock() else b""

@@ -91,7 +91,7 @@ def is_constant(column: npt.NDArray[Any]) -> bool:
     return column.strides == (0,) and len(column) > 0
 
 
-def occurring(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def representatives(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the values of a column, but only one for a constant column. This suffices to find the distinct values."""
     return column[:1] if is_constant(column) else column
 

@@ -56,7 +56,7 @@ class Flag(IntFlag):
     """Not one call but a summary of many (a TMIO phase). Its bytes were moved during [start, end)."""
     SPREAD = 32
     """With AGGREGATE: the calls are anywhere in [start, end). ``requested`` is their number, and ``offset`` their total
-    duration (ns), because the values of single calls are unknown; see ``events/spread.py``."""
+    duration (ns), because the values of single calls are unknown; see ``events/summaries.py``."""
     STORES = 64
     """For mmap and msync: stores to the mapping change the file. ``requested`` is the mapping's length, or the
     length of the part that is written back."""

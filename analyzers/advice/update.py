@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind
-from ...events.batch import occurring
-from ...events.spread import busy_ns, calls_in, spread
+from ...events.batch import representatives
+from ...events.summaries import busy_ns, calls_in, summary_rows
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
 from ..file_groups import DATA
@@ -65,12 +65,12 @@ class AdviceAnalyzer:
         self._events += len(batch)
         stream = self._streams(taken)
         groups = self._names.groups
-        data = groups.take(occurring(batch.file), mode="clip") == DATA
+        data = groups.take(representatives(batch.file), mode="clip") == DATA
         self._sum_up(batch, stream)
-        if self._ordered < self._settings.max_ordered_calls and spread(batch) is None:
+        if self._ordered < self._settings.max_ordered_calls and summary_rows(batch) is None:
             self._put_in_order(batch, stream, np.broadcast_to(data, (len(batch),)))
         self._datasets.update(batch, stream, np.broadcast_to(data, (len(batch),)))
-        if spread(batch) is None:
+        if summary_rows(batch) is None:
             self._extents.update(batch, stream, self._threads, np.broadcast_to(data, (len(batch),)))
 
     def close_stream(self, stream: str) -> None:
@@ -131,7 +131,7 @@ class AdviceAnalyzer:
     def _sum_up(self, batch: EventBatch, stream: Ints) -> None:
         alike = Grouping([stream, batch.tid, batch.file, batch.layer, batch.kind, batch.depth, batch.flags])
         first = alike.first
-        if spread(batch) is None:
+        if summary_rows(batch) is None:
             counts, sums = (
                 np.where(batch.flags[first] & int(Flag.BEGUN), 0, alike.counts()),
                 alike.sums([batch.duration, batch.bytes]),

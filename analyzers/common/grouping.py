@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.batch import is_constant, occurring
+from ...events.batch import is_constant, representatives
 from ...events.compiled import load
 from . import grouping_fallback as fallback
 
@@ -118,7 +118,7 @@ class Grouping:
     def least(self, column: npt.NDArray[Any]) -> Ints:
         """Return the minimum of each group's values."""
         return (
-            np.array([occurring(column).min()], np.int64)
+            np.array([representatives(column).min()], np.int64)
             if len(self) == 1
             else self._reduced("least", column, _HIGHEST)
         )
@@ -126,7 +126,7 @@ class Grouping:
     def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
         """Return the first row with the minimum of its group's values, int64[groups]."""
         if len(self) == 1:
-            return np.array([occurring(column).argmin()], np.int64)
+            return np.array([representatives(column).argmin()], np.int64)
         rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
         made = np.empty(len(self), np.int64)
         made[self.number.take(rows)] = rows  # the last assignment wins, which is the first row
@@ -165,7 +165,9 @@ class Grouping:
     def most(self, column: npt.NDArray[Any]) -> Ints:
         """Return the maximum of each group's values."""
         return (
-            np.array([occurring(column).max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
+            np.array([representatives(column).max()], np.int64)
+            if len(self) == 1
+            else self._reduced("most", column, _LOWEST)
         )
 
     def _reduced(self, name: str, column: npt.NDArray[Any], begin: int) -> Ints:

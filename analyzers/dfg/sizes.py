@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...events import EventBatch, Flag, Kind
-from ...events.batch import occurring
+from ...events.batch import representatives
 from ..common.state import Ints
 
 
@@ -14,6 +14,6 @@ def sizes_of(batch: EventBatch) -> Ints:
 
     Returns -1 for failed calls and calls other than reads and writes.
     """
-    kind, flags = occurring(batch.kind), occurring(batch.flags)
+    kind, flags = representatives(batch.kind), representatives(batch.flags)
     moves = ((kind == Kind.READ) | (kind == Kind.WRITE)) & (flags & int(Flag.FAILED) == 0)
     return np.where(moves, batch.bytes, -1).astype(np.int64, copy=False)

@@ -50,7 +50,7 @@ class PhaseTable:
         fresh = fresh[:, : self._widened(fresh)]
         first, last = int(fresh[:, START].min()) - self._gap, int(fresh[:, END].max()) + self._gap
         near = (self.rows[:, END] >= first) & (self.rows[:, START] <= last)
-        if len(fresh) == 1 and self._adds_to_one(np.flatnonzero(near), fresh[0]):
+        if len(fresh) == 1 and self._extends_one_phase(np.flatnonzero(near), fresh[0]):
             return
         joined = self._joined(np.concatenate([self.rows[near], fresh]))
         rows = np.concatenate([self.rows[~near], joined])
@@ -66,7 +66,7 @@ class PhaseTable:
             self.rows = np.pad(self.rows, ((0, 0), (0, width - self.rows.shape[1])))
         return int(self.rows.shape[1])
 
-    def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
+    def _extends_one_phase(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
         """Add a row to the only phase near it (the common case).
 
         False if there is not exactly one, or it does not match.

@@ -16,10 +16,10 @@ from ..file_groups import DATA, READS, WRITES
 from ..pipeline.analysis_queue import Taken
 from ..pipeline.contract import AnalyzerKind, JobContext
 from . import phase_table as table
+from .event_sums import METADATA, summed, totals_of
+from .file_system_table import UNKNOWN, FileSystemTable, IdentifiedFileSystem
 from .phase_table import PhaseTable, quantile_s
-from .places import UNKNOWN, Placed, Places
 from .settings import FileSystemsSettings
-from .summing import METADATA, summed, totals_of
 
 _MAX_HOSTS: Final = 64  # maximum number of listed hosts per file system
 _SUMMED: Final = (table.READ, table.WRITTEN, table.CALLS, table.BUSY, table.METADATA, table.METADATA_BUSY)
@@ -37,7 +37,7 @@ class FileSystemsAnalyzer:
         self._job = context.job
         self._names = context.names
         self._gap_s, self._gap_ns = settings.gap_s, int(settings.gap_s * 1e9)
-        self._places = Places(settings.max_file_systems, settings.names)
+        self._places = FileSystemTable(settings.max_file_systems, settings.names)
         self._phases = PhaseTable(self._gap_ns, settings.max_phases)
         self._sums = np.zeros((1, len(_SUMMED)), np.int64)
         self._counts = np.zeros(1, np.uint8)
@@ -45,7 +45,7 @@ class FileSystemsAnalyzer:
 
     def update(self, taken: Taken) -> None:
         """Add events."""
-        self._places.know(self._names.files)
+        self._places.add_files(self._names.files)
         if len(self._counts) < len(self._names.files):
             data = self._names.groups == DATA
             data[0] = False
@@ -98,15 +98,21 @@ class FileSystemsAnalyzer:
 
 
 def _use(
-    place: Placed, points: list[str], hosts: list[str], sums: list[int], rows: table.Rows, number: int, gap_s: float
+    place: IdentifiedFileSystem,
+    points: list[str],
+    hosts: list[str],
+    sums: list[int],
+    rows: table.Rows,
+    number: int,
+    gap_s: float,
 ) -> FileSystemUse:
     read, written, calls, busy, metadata, metadata_busy = sums
     data, looks = (rows[rows[:, table.LANE] == 2 * number + lane] for lane in (0, 1))
     return FileSystemUse(
         file_system=place.name,
-        place=place.spot.place if place.name != UNKNOWN else "unknown",
-        type=place.spot.type,
-        source=place.spot.source,
+        place=place.node_file_system.place if place.name != UNKNOWN else "unknown",
+        type=place.node_file_system.type,
+        source=place.node_file_system.source,
         mount_points=points,
         hosts=hosts[:_MAX_HOSTS],
         nodes=len(hosts),

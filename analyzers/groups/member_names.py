@@ -21,21 +21,25 @@ def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> 
         groups: members of each group.
         shares: share of the job's bytes of each group.
     """
-    told = [_about(group) for group in groups]
-    kind: WhoKind = next((each for each in _KINDS if _apart(each, told)), "processes")
+    names_by_kind = [_names_of(group) for group in groups]
+    kind: WhoKind = next((each for each in _KINDS if _distinguishing_names(each, names_by_kind)), "processes")
     return [
         Who(
             kind=kind, members=_shown(about[kind]), share=min(max(share, 0.0), 1.0), ranks=about["ranks"][:_MAX_NAMES],
             hosts=_shown(about["hosts"]), commands=_shown(about["commands"]), files=_shown(about["files"]),
         )
-        for about, share in zip(_shortened(told), shares, strict=True)
+        for about, share in zip(_without_numbers(names_by_kind), shares, strict=True)
     ]  # fmt: skip
 
 
-def _shortened(told: Sequence[dict[WhoKind, list[str]]]) -> list[dict[WhoKind, list[str]]]:
+def _without_numbers(names_by_kind: Sequence[dict[WhoKind, list[str]]]) -> list[dict[WhoKind, list[str]]]:
     """Merge commands that differ only in numbers, if this distinguishes the groups equally well."""
-    short: list[dict[WhoKind, list[str]]] = [{**about, "commands": alike(about["commands"])} for about in told]
-    return short if _apart("commands", short) or not _apart("commands", told) else list(told)
+    short: list[dict[WhoKind, list[str]]] = [{**about, "commands": alike(about["commands"])} for about in names_by_kind]
+    return (
+        short
+        if _distinguishing_names("commands", short) or not _distinguishing_names("commands", names_by_kind)
+        else list(names_by_kind)
+    )
 
 
 def alike(names: Sequence[str]) -> list[str]:
@@ -57,9 +61,9 @@ def alike(names: Sequence[str]) -> list[str]:
 _KINDS: Final[tuple[WhoKind, ...]] = ("commands", "ranks", "hosts", "files")
 
 
-def _apart(kind: WhoKind, told: Sequence[dict[WhoKind, list[str]]]) -> bool:
+def _distinguishing_names(kind: WhoKind, names_by_kind: Sequence[dict[WhoKind, list[str]]]) -> bool:
     """Return whether each group has names of a kind. No name may be shared with another group."""
-    names = [about[kind] for about in told]
+    names = [about[kind] for about in names_by_kind]
     if not all(names):
         return False
     if kind == "ranks":
@@ -68,7 +72,7 @@ def _apart(kind: WhoKind, told: Sequence[dict[WhoKind, list[str]]]) -> bool:
     return len(set().union(*names)) == sum(map(len, names))
 
 
-def _about(group: Sequence[Member]) -> dict[WhoKind, list[str]]:
+def _names_of(group: Sequence[Member]) -> dict[WhoKind, list[str]]:
     return {
         "commands": sorted({member.key.command for member in group} - {""}),
         "ranks": _ranges(group),

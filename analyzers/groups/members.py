@@ -12,18 +12,18 @@ from msgspec import Struct, field
 from ...events import EventBatch, FileInfo, StreamInfo, is_constant
 from ...events.schema import UNKNOWN_RANK
 from ..common.grouping import Grouping
-from . import classes
-from .classes import Key, Process
+from . import member_keys
+from .member_keys import Key, Process
 
 Ints = npt.NDArray[np.int64]
 
-_MAX_TOLD: Final = 8  # maximum names of one kind kept per member
+_MAX_LISTED: Final = 8  # maximum names of one kind kept per member
 _COMMANDS, _FILES = 2, 4  # maximum distinct commands and kinds of files, as divisors of the maximum members
 _MAX_KNOWN: Final = 4096  # maximum number of cached commands
-_UNTOLD: Final = -1  # file without a kind so far
+_UNKNOWN: Final = -1  # file without a kind so far
 
 
-class Who(NamedTuple):
+class OriginColumns(NamedTuple):
     """Columns of events that identify their maker."""
 
     rank: npt.NDArray[Any]
@@ -31,7 +31,7 @@ class Who(NamedTuple):
     file: npt.NDArray[Any]
 
     @classmethod
-    def of(cls, batch: EventBatch, rows: npt.NDArray[np.intp] | None) -> Who:
+    def of(cls, batch: EventBatch, rows: npt.NDArray[np.intp] | None) -> OriginColumns:
         """Return the columns of some rows; None for all."""
         columns = (batch.rank, batch.pid, batch.file)
         if rows is None:
@@ -59,9 +59,9 @@ class Member(Struct):
         if known:
             self.ranks = min(low for low, _ in known), max(high for _, high in known)
         if not set(hosts) <= set(self.hosts):
-            self.hosts = sorted({*self.hosts, *hosts})[:_MAX_TOLD]
+            self.hosts = sorted({*self.hosts, *hosts})[:_MAX_LISTED]
         if not set(pids) <= set(self.pids):
-            self.pids = sorted({*self.pids, *pids})[:_MAX_TOLD]
+            self.pids = sorted({*self.pids, *pids})[:_MAX_LISTED]
 
 
 class Members:
@@ -83,13 +83,13 @@ class Members:
         self._process_step = self._command_step = self._files_step = 0
         self._kinds: list[str] = []
         self._kind_numbers: dict[str, int] = {}
-        self._kind_of_file = np.full(64, _UNTOLD, np.int64)
+        self._kind_of_file = np.full(64, _UNKNOWN, np.int64)
         self._commands: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self.all)
 
-    def numbers(self, columns: Who, info: StreamInfo, files: Sequence[FileInfo]) -> tuple[Ints, list[Ints]]:
+    def numbers(self, columns: OriginColumns, info: StreamInfo, files: Sequence[FileInfo]) -> tuple[Ints, list[Ints]]:
         """Return the member of each event of a stream, int64; new members are numbered.
 
         Args:
@@ -103,19 +103,19 @@ class Members:
         merged: list[Ints] = []
         while True:
             found = self._numbered(columns, info, files)
-            step = self._too_many()
+            step = self._limiting_property()
             if step is None:
                 return found, merged
             merged.append(self._coarser(step))
 
-    def _numbered(self, who: Who, info: StreamInfo, files: Sequence[FileInfo]) -> Ints:
+    def _numbered(self, who: OriginColumns, info: StreamInfo, files: Sequence[FileInfo]) -> Ints:
         ranks, pids = _filled(who.rank, UNKNOWN_RANK, info.rank), _filled(who.pid, 0, info.pid)
         kinds = self._kinds_of(who.file, files)
-        shift = classes.shift_at(self._process_step)
-        told = ranks[:1] if is_constant(ranks) else ranks
-        with_rank = bool((told >= 0).any())
+        shift = member_keys.shift_at(self._process_step)
+        listed_ids = ranks[:1] if is_constant(ranks) else ranks
+        with_rank = bool((listed_ids >= 0).any())
         columns: list[npt.NDArray[Any]] = [ranks >> shift if with_rank and not is_constant(ranks) else ranks, kinds]
-        if self._process_step == 0 and not (told >= 0).all():
+        if self._process_step == 0 and not (listed_ids >= 0).all():
             columns.append(pids)
         groups = Grouping(columns)
         command = self._command(info.command)
@@ -142,14 +142,14 @@ class Members:
 
     def _process(self, host: str, pid: int) -> Process:
         process = Process(host=host, pid=pid)
-        return classes.process_at(process, self._process_step) if self._process_step else process
+        return member_keys.process_at(process, self._process_step) if self._process_step else process
 
     def _command(self, command: str) -> str:
         made = self._commands.get(command)
         if made is None:
             made = command
             for step in range(self._command_step + 1):
-                made = classes.command_at(made, step)
+                made = member_keys.command_at(made, step)
             if len(self._commands) >= _MAX_KNOWN:
                 self._commands.clear()
             self._commands[command] = made
@@ -160,12 +160,12 @@ class Members:
         numbers = file[:1] if is_constant(file) else file
         highest = int(numbers.max())
         if highest >= len(self._kind_of_file):
-            grown = np.full(max(2 * len(self._kind_of_file), highest + 1), _UNTOLD, np.int64)
+            grown = np.full(max(2 * len(self._kind_of_file), highest + 1), _UNKNOWN, np.int64)
             grown[: len(self._kind_of_file)] = self._kind_of_file
             self._kind_of_file = grown
         kinds = self._kind_of_file.take(numbers)
-        if (kinds == _UNTOLD).any():
-            for number in set(numbers[kinds == _UNTOLD].tolist()):
+        if (kinds == _UNKNOWN).any():
+            for number in set(numbers[kinds == _UNKNOWN].tolist()):
                 self._kind_of_file[number] = self._kind(files[number].path)
             kinds = self._kind_of_file.take(numbers)
         if is_constant(file) or bool((kinds == kinds[0]).all()):
@@ -174,7 +174,7 @@ class Members:
 
     def _kind(self, path: str) -> int:
         for step in range(self._files_step + 1):
-            path = classes.files_at(path, step)
+            path = member_keys.files_at(path, step)
         return self._kind_number(path)
 
     def _kind_number(self, kind: str) -> int:
@@ -183,7 +183,7 @@ class Members:
             self._kinds.append(kind)
         return number
 
-    def _too_many(self) -> str | None:
+    def _limiting_property(self) -> str | None:
         """Return the property whose granularity must become coarser."""
         if len({member.key.command for member in self.all}) > max(self._most // _COMMANDS, 2):
             return "command"
@@ -199,13 +199,15 @@ class Members:
             self._commands.clear()
         elif step == "files":
             self._files_step += 1
-            self._put_kinds_together()
-        elif self._process_step < classes.PROCESS_STEPS:
+            self._merge_kinds()
+        elif self._process_step < member_keys.PROCESS_STEPS:
             self._process_step += 1
-        elif self._files_step <= classes.FILE_STEPS:  # few commands and kinds of files still multiply to many members
+        elif (
+            self._files_step <= member_keys.FILE_STEPS
+        ):  # few commands and kinds of files still multiply to many members
             self._files_step += 1
             step = "files"
-            self._put_kinds_together()
+            self._merge_kinds()
         else:
             self._command_step += 1
             step = "command"
@@ -223,15 +225,15 @@ class Members:
 
     def _coarser_key(self, key: Key, step: str) -> Key:
         if step == "command":
-            return Key(key.process, classes.command_at(key.command, self._command_step), key.files)
+            return Key(key.process, member_keys.command_at(key.command, self._command_step), key.files)
         if step == "files":
-            return Key(key.process, key.command, classes.files_at(key.files, self._files_step))
-        return Key(classes.process_at(key.process, self._process_step), key.command, key.files)
+            return Key(key.process, key.command, member_keys.files_at(key.files, self._files_step))
+        return Key(member_keys.process_at(key.process, self._process_step), key.command, key.files)
 
-    def _put_kinds_together(self) -> None:
+    def _merge_kinds(self) -> None:
         old, self._kinds, self._kind_numbers = self._kinds, [], {}
-        new = np.array([self._kind_number(classes.files_at(kind, self._files_step)) for kind in old], np.int64)
-        known = self._kind_of_file != _UNTOLD
+        new = np.array([self._kind_number(member_keys.files_at(kind, self._files_step)) for kind in old], np.int64)
+        known = self._kind_of_file != _UNKNOWN
         self._kind_of_file[known] = new.take(self._kind_of_file[known])
 
 

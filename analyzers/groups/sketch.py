@@ -138,7 +138,7 @@ class Sketch:
                 return (low + int(used[0])) * (self.bin_ns << _BITS * level) if len(used) else None
         return None
 
-    def put_together(self, new: Ints, members: int) -> None:
+    def merge_members(self, new: Ints, members: int) -> None:
         """Merge members; ``new`` is the new number of each."""
         self.version += 1
         for level, old in enumerate(self._levels):

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ...events import EventBatch, FileInfo, StreamInfo
 from ...results.prediction import Prediction
-from ..online.job_signal import JobSignal, Seen
+from ..online.job_signal import JobSignal, ReadWriteSignals
 from ..online.resolution_search import ResolutionSearch
 from ..periodicity.estimators.named_estimators import prediction_of
 from ..periodicity.tuning import TUNING
@@ -21,10 +21,10 @@ from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
 from ..signal.ring import Floats
 from ..signal.selection import LeftOut, counted
-from .answer import Found, answer_with
-from .members import Members, Who
+from .group_prediction import GroupResult, combine_predictions
+from .members import Members, OriginColumns
+from .simultaneous_groups import simultaneous_groups
 from .sketch import BINS, LEVELS, Sketch
-from .together import groups_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -90,9 +90,9 @@ class GroupAnalyzer:
         rows = None if counting.all() else np.flatnonzero(counting)
         if rows is not None and not len(rows):
             return None
-        member, merged = self.members.numbers(Who.of(batch, rows), info, files)
+        member, merged = self.members.numbers(OriginColumns.of(batch, rows), info, files)
         for new in merged:
-            self.sketch.put_together(new, int(new.max()) + 1)
+            self.sketch.merge_members(new, int(new.max()) + 1)
             self._groups, self._age = [], 0
         return member, rows
 
@@ -100,7 +100,7 @@ class GroupAnalyzer:
         """Return the members in groups, by number, by descending bytes."""
         if len(self.members) < 2 or not self.sketch.levels:
             return []
-        return groups_of(self.sketch, [member.key for member in self.members.all])
+        return simultaneous_groups(self.sketch, [member.key for member in self.members.all])
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool = False) -> Prediction:
         """Extend a prediction of the whole job by its groups.
@@ -124,13 +124,20 @@ class GroupAnalyzer:
         for group in self._groups[:MAX_GROUPS]:
             last_ns = group.signal.last_ns or 0
             # a group that ended earlier than the job is silent since, which is not part of its period
-            view, periodicity = group.lookout.whole(last_ns) if whole else group.lookout.look(now_ns, last_ns)
+            view, periodicity = (
+                group.resolution_search.whole(last_ns) if whole else group.resolution_search.search(now_ns, last_ns)
+            )
             own = prediction_of(
-                prediction.job, self._settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
+                prediction.job,
+                self._settings,
+                view,
+                periodicity,
+                made_at_s=now_ns / 1e9,
+                adapted=group.resolution_search.adapted,
             )
             members = [self.members.all[member] for member in group.members]
-            found.append(Found(members, group.signal.moved, own, group.signal.span_s))
-        return answer_with(prediction, found).prediction
+            found.append(GroupResult(members, group.signal.moved, own, group.signal.span_s))
+        return combine_predictions(prediction, found).prediction
 
     def _is_explained(self, prediction: Prediction) -> bool:
         """Return whether the whole job's period predicts its phases. No group may be known to have another period."""
@@ -141,7 +148,7 @@ class GroupAnalyzer:
             or min(prediction.confidence, coming.confidence) < TUNING.tolerances.certain_confidence
         ):
             return False
-        known = [group.lookout.known_period_s for group in self._groups[:MAX_GROUPS]]
+        known = [group.resolution_search.known_period_s for group in self._groups[:MAX_GROUPS]]
         return all(
             each is None or abs(math.log(each / period.value)) < TUNING.tolerances.equal_period_log for each in known
         )
@@ -207,7 +214,7 @@ class _GroupSignal(BandwidthSignal):
         return self._sketch.read(level, low, high, np.array(self._members, np.int64))
 
 
-class _GroupSeen(Seen):
+class _GroupSignals(ReadWriteSignals):
     def __init__(self, settings: DetectSettings, signal: BandwidthSignal, from_ns: int) -> None:
         super().__init__(settings)
         self.resolutions = _Resolutions(signal.bin_ns, BINS, LEVELS)
@@ -220,7 +227,7 @@ class _Group(Struct, eq=False):
 
     members: list[int]
     signal: _GroupSignal
-    lookout: ResolutionSearch
+    resolution_search: ResolutionSearch
 
     def change(self, members: list[int]) -> None:
         """Replace the members."""
@@ -232,5 +239,5 @@ class _Group(Struct, eq=False):
         members: list[int] = []
         signal = _GroupSignal(sketch, members)
         one_way = settings.model_copy(update={"mode": "read"})
-        seen = _GroupSeen(one_way, signal, from_ns)
+        seen = _GroupSignals(one_way, signal, from_ns)
         return cls(members, signal, ResolutionSearch(JobSignal(one_way, seen), one_way))

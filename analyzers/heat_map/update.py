@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from ...events import EventBatch, Kind
-from ...events.batch import occurring
-from ...events.spread import busy_ns
+from ...events.batch import representatives
+from ...events.summaries import busy_ns
 from ...results.jobs.heat_map import HeatMap, HeatRow
 from ..file_groups import DATA, READS, WRITES
 from ..pipeline.analysis_queue import Run, Taken
@@ -83,9 +83,9 @@ class HeatMapAnalyzer:
         start = batch.start.take(rows).astype(np.int64, copy=False)
         end = np.maximum(start + batch.duration.take(rows), start + 1)
         spent = busy.take(rows)
-        plane = _PLANES.take(occurring(batch.kind))
+        plane = _PLANES.take(representatives(batch.kind))
         plane = plane.take(rows) if len(plane) == len(batch) else np.broadcast_to(plane, rows.shape)
-        ranks = occurring(batch.rank)
+        ranks = representatives(batch.rank)
         if len(ranks) == 1 and ranks[0] >= 0:
             self._add(0, np.broadcast_to(np.int64(ranks[0]), rows.shape), plane, start, end, spent)
             return
@@ -125,9 +125,11 @@ class HeatMapAnalyzer:
         left_out, groups = self._names.left_out, self._names.groups
         ways = np.where(groups == DATA, np.uint8(0), _MOVES_NOTHING) | (left_out & np.uint8(READS | WRITES))
         ways[0] = 0  # no file, or an unknown one
-        wanted = (occurring(batch.depth) == 0) & (busy > 0)
+        wanted = (representatives(batch.depth) == 0) & (busy > 0)
         if ways.any():
-            wanted &= (ways.take(occurring(batch.file), mode="clip") & _BITS.take(occurring(batch.kind))) == 0
+            wanted &= (
+                ways.take(representatives(batch.file), mode="clip") & _BITS.take(representatives(batch.kind))
+            ) == 0
         return np.flatnonzero(wanted)
 
     def _members(self, batch: EventBatch, runs: list[Run], run: Ints, rows: Ints) -> Ints:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind, Layer
-from ...events.batch import occurring
+from ...events.batch import representatives
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
-from ...events.spread import calls_in, spread
+from ...events.summaries import calls_in, summary_rows
 from ...results.interaction_kinds import EdgeKind
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
@@ -90,7 +90,7 @@ class InteractionAnalyzer:
         self.first_ns = min(self.first_ns, int(batch.start.min()))
         self.last_ns = max(self.last_ns, int(batch.end.max()))
         self._learn(names)
-        kernel = occurring(batch.layer) == int(Layer.KERNEL)
+        kernel = representatives(batch.layer) == int(Layer.KERNEL)
         if not kernel.any():
             self._calls(batch, names, space, stream, pid, rank)
         elif kernel.all():
@@ -278,7 +278,7 @@ class InteractionAnalyzer:
         who = (batch.tid, batch.pid, batch.rank)
         alike = Grouping([*who, batch.kind, batch.file, batch.flags, batch.depth, batch.call])
         order = np.argsort(alike.last)  # of several names the last one wins
-        count = (alike.counts() if spread(batch) is None else alike.sum(calls_in(batch)))[order]
+        count = (alike.counts() if summary_rows(batch) is None else alike.sum(calls_in(batch)))[order]
         size = alike.sum(batch.bytes)[order]
         start, end = alike.least(batch.start)[order], alike.most(batch.end)[order]
         batch = batch.select(alike.last[order])

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from ...events import EventBatch, FileInfo, Flag, StreamInfo
-from ...events.batch import IntArray, is_constant, occurring
+from ...events.batch import IntArray, is_constant, representatives
 from ..common.grouping import Grouping
 from ..common.state import Ints
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
@@ -200,7 +200,7 @@ class LayerAnalyzer:
         self.clipped += clipped
         self.without_handle += len(batch) - _non_zero(batch.handle)
         self.summaries += _non_zero(batch.flags, Flag.AGGREGATE)
-        self.deepest = max(self.deepest, int(occurring(batch.depth).max()))
+        self.deepest = max(self.deepest, int(representatives(batch.depth).max()))
         return Taken(batch, serial, host)
 
     def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
@@ -222,7 +222,7 @@ class LayerAnalyzer:
 
     def _process_new(self) -> None:
         batch, serial, host = self._take()
-        together = occurring(batch.depth).any() or (occurring(batch.flags) & _NOT_ALIKE).any()
+        together = representatives(batch.depth).any() or (representatives(batch.flags) & _NOT_ALIKE).any()
         if len(self._waiting) or together:
             self._nest(self._calls(batch, serial, host))
         else:
@@ -293,7 +293,7 @@ class LayerAnalyzer:
 
 def _non_zero(column: IntArray, bits: int | None = None) -> int:
     """Return the number of values with any of the bits set, or non-zero. A constant column is tested once."""
-    values = occurring(column)
+    values = representatives(column)
     found = int(np.count_nonzero(values if bits is None else values & int(bits)))
     return found * len(column) if is_constant(column) else found
 

@@ -11,7 +11,7 @@ from ...results.traces.analysis import Analysis
 from ..common.ordered import Ordering, ordered
 from ..settings import DetectSettings
 from . import autocorrelation
-from .members import Apart, Beside, groups_wanted, with_groups
+from .members import MemberEvents, SecondaryResult, groups_wanted, with_groups
 from .reconstruction import reconstruct
 from .requests import Batches
 from .trace import examine, examine_mode
@@ -51,7 +51,7 @@ class Analysed(NamedTuple):
     prediction: Prediction
     analysis: Analysis
     own: Batches | None
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[SecondaryResult, ...] = ()
 
 
 def analyse(
@@ -59,7 +59,7 @@ def analyse(
     settings: DetectSettings,
     job: str,
     wanted: AnalysisOptions,
-    apart: Callable[[], Apart] | None = None,
+    apart: Callable[[], MemberEvents] | None = None,
     stamp_s: float = 0.0,
     ordering: Ordering = ordered,
 ) -> Analysed:
@@ -82,7 +82,7 @@ def analyse(
 
     prediction, view = examine(batches, settings, job, ordering)
     own: Batches | None = None
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[SecondaryResult, ...] = ()
     if apart is not None and groups_wanted(settings):
         prediction, view, own, beside = with_groups(prediction, view, apart(), settings)
     if stamp_s:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
 from ...results.traces.analysis import Group, Grouping, GroupKind
-from ..common.again import Again
 from ..common.ordered import Ordering, ordered
+from ..common.reiterable import Reiterable
 from ..settings import DetectSettings
 from ..signal.selection import counted
 from .requests import Batches
@@ -69,7 +69,7 @@ def analyse_groups(
         if requests[number] < MIN_REQUESTS:
             note = f"too small: {requests[number]} of at least {MIN_REQUESTS} requests"
         else:
-            prediction = detect(Again(partial(own, number)), settings, names[number], ordering)
+            prediction = detect(Reiterable(partial(own, number)), settings, names[number], ordering)
         groups.append(
             Group(
                 name=names[number],

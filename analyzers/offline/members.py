@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
 from ...results.prediction import OtherPeriod, Prediction
-from ..common.again import Again
-from ..groups.answer import Answer, Found, answer_with
+from ..common.reiterable import Reiterable
+from ..groups.group_prediction import GroupedPrediction, GroupResult, combine_predictions
 from ..groups.update import MAX_GROUPS, MIN_MEMBERS, GroupAnalyzer
 from ..periodicity.estimator import SignalWindow
 from ..periodicity.tuning import TUNING
@@ -24,7 +24,7 @@ from .requests import Batches
 from .trace import examine
 
 
-class Apart(NamedTuple):
+class MemberEvents(NamedTuple):
     """Events of a trace with their members.
 
     Attributes:
@@ -43,7 +43,7 @@ def groups_wanted(settings: DetectSettings) -> bool:
     return settings.group_members >= MIN_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
 
 
-class Beside(NamedTuple):
+class SecondaryResult(NamedTuple):
     """A period beside the main one.
 
     Attributes:
@@ -57,7 +57,7 @@ class Beside(NamedTuple):
     own: Batches
 
 
-class Told(NamedTuple):
+class GroupedResult(NamedTuple):
     """Result for a trace whose members form groups.
 
     Attributes:
@@ -70,10 +70,12 @@ class Told(NamedTuple):
     prediction: Prediction
     view: SignalWindow
     own: Batches | None = None
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[SecondaryResult, ...] = ()
 
 
-def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settings: DetectSettings) -> Told:
+def with_groups(
+    prediction: Prediction, view: SignalWindow, apart: MemberEvents, settings: DetectSettings
+) -> GroupedResult:
     """Search for groups of members with separate periods.
 
     Args:
@@ -88,7 +90,7 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
         analyzer.update(batch, info, files, left_out)
     groups = analyzer.grouped()[:MAX_GROUPS]
     if len(groups) < 2:
-        return Told(prediction, view)
+        return GroupedResult(prediction, view)
     group_of = np.full(len(analyzer.members), -1, np.int64)
     for number, group in enumerate(groups):
         group_of[group] = number
@@ -122,37 +124,39 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
     for number, group in enumerate(groups):
         if counts[number] >= MIN_REQUESTS:
             mine = partial(own, number)
-            theirs, seen = examine(Again(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
+            theirs, seen = examine(Reiterable(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
             if (
                 theirs.confidence < TUNING.tolerances.certain_confidence
             ):  # a group that ended before the trace has been silent since
-                ended, then = examine(Again(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
+                ended, then = examine(Reiterable(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
                 if ended.confidence > theirs.confidence:
                     theirs, seen = ended.without_next(), then
             views[id(theirs.period_s)] = seen
             members = [analyzer.members.all[member] for member in group]
-            found.append(Found(members, float(volume[number]), theirs, float(until[number] - since[number])))
+            found.append(GroupResult(members, float(volume[number]), theirs, float(until[number] - since[number])))
 
-    def events_of(group: Found) -> Batches:
+    def events_of(group: GroupResult) -> Batches:
         members = {each.key for each in group.members}
         its = [number for number, each in enumerate(groups) if analyzer.members.all[each[0]].key in members]
-        return Again(lambda: chain(own(*its), edges))
+        return Reiterable(lambda: chain(own(*its), edges))
 
-    answer = answer_with(prediction, found)
+    answer = combine_predictions(prediction, found)
     answer, beside = _counted(answer, [events_of(group) for group in answer.beside], settings)
     told, main, _ = answer
     if main is None:
-        return Told(told, view, beside=beside)
-    return Told(told, views.get(id(told.period_s), view), events_of(main), beside)
+        return GroupedResult(told, view, beside=beside)
+    return GroupedResult(told, views.get(id(told.period_s), view), events_of(main), beside)
 
 
-def _counted(answer: Answer, events: Sequence[Batches], settings: DetectSettings) -> tuple[Answer, tuple[Beside, ...]]:
+def _counted(
+    answer: GroupedPrediction, events: Sequence[Batches], settings: DetectSettings
+) -> tuple[GroupedPrediction, tuple[SecondaryResult, ...]]:
     """Count the phases of the periods beside the main one, as shown in pictures."""
-    made: list[Beside] = []
+    made: list[SecondaryResult] = []
     others = answer.prediction.others
     first = len(others) - len(events)
     for other, group, own in zip(others[first:], answer.beside, events, strict=True):
         count = len(phases_of(signal_of(own, settings, group.prediction), group.prediction))
-        made.append(Beside(other.model_copy(update={"phases": max(count, 2)}), group.prediction, own))
+        made.append(SecondaryResult(other.model_copy(update={"phases": max(count, 2)}), group.prediction, own))
     told = answer.prediction.model_copy(update={"others": [*others[:first], *(each.other for each in made)]})
     return answer._replace(prediction=told), tuple(made)

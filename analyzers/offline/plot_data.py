@@ -15,7 +15,7 @@ from ..common.ordered import Ordering, ordered
 from ..periodicity.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from .autocorrelation import autocorrelation
-from .members import Beside
+from .members import SecondaryResult
 from .phase_signal import phases_of, signal_of
 from .replay import replay
 from .requests import Batches
@@ -30,7 +30,7 @@ def panels_of(
     every_s: float | None = None,
     replayed: Replay | None = None,
     own: Batches | None = None,
-    beside: Sequence[Beside] = (),
+    beside: Sequence[SecondaryResult] = (),
     ordering: Ordering = ordered,
 ) -> PlotData:
     """Compute all panels of a trace.
@@ -70,7 +70,9 @@ def panels_of(
     )
 
 
-def _beside(periodicity: Beside, settings: DetectSettings, every_s: float | None, ordering: Ordering) -> PeriodPanel:
+def _beside(
+    periodicity: SecondaryResult, settings: DetectSettings, every_s: float | None, ordering: Ordering
+) -> PeriodPanel:
     """Compute the panel of a period beside the main one."""
     other, prediction, own = periodicity
     phases = phases_of(signal_of(own, settings, prediction), prediction)

@@ -13,8 +13,8 @@ from ...events import EventBatch, Kind, make_batch
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
 from ...results.traces.replay_evaluation import Replay, ReplayStep
-from ..common.again import Again
 from ..common.ordered import Columns, Ordering, ordered
+from ..common.reiterable import Reiterable
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from ..signal.selection import ALL_COUNTS, counted
@@ -65,10 +65,10 @@ def replay(
         ConfigError: the settings are suitable for finished traces only.
     """
     events = in_order(batches, ordering)
-    moments = moments_of(span_of(events), phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
-    asked = _with_some_between(moments) if every_s is None else moments
+    moments = prediction_times(span_of(events), phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
+    asked = _densified(moments) if every_s is None else moments
     found = predictions_at(events, settings, job, asked)
-    return judge(job, [found[at] for at in np.searchsorted(asked, moments).tolist()], phases, period_s)
+    return evaluate_predictions(job, [found[at] for at in np.searchsorted(asked, moments).tolist()], phases, period_s)
 
 
 def in_order(batches: Batches, ordering: Ordering = ordered) -> Iterable[EventBatch]:
@@ -77,7 +77,7 @@ def in_order(batches: Batches, ordering: Ordering = ordered) -> Iterable[EventBa
     These are the events that count towards the signal. Others are included if they start earlier than all before them,
     since they move the start of the observation. Files lose their numbers: the remaining events count.
     """
-    return Again(partial(_telling, ordering(_columns(batches), "end")))
+    return Reiterable(partial(_relevant, ordering(_columns(batches), "end")))
 
 
 def _columns(batches: Batches) -> Iterator[Columns]:
@@ -95,7 +95,7 @@ def _columns(batches: Batches) -> Iterator[Columns]:
         yield {name: column[rows] for name, column in columns.items()}
 
 
-def _telling(pieces: Iterable[Columns]) -> Iterator[EventBatch]:
+def _relevant(pieces: Iterable[Columns]) -> Iterator[EventBatch]:
     least: int | None = None
     for piece in pieces:
         earlier, least = _earlier(piece["start"], least)
@@ -126,7 +126,7 @@ def span_of(events: Iterable[EventBatch]) -> Span | None:
     return span
 
 
-def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
+def prediction_times(span: Span | None, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
     """Return the times of predictions, int64 ns ascending, at most ``MAX_MOMENTS``.
 
     The times are the ends of phases, when a program would flush its trace: the first ones all, and the others evenly
@@ -177,7 +177,7 @@ def predictions_at(
     return found
 
 
-def _with_some_between(moments: Times) -> Times:
+def _densified(moments: Times) -> Times:
     """Return the times with up to four evenly spaced ones between each two. Fewer if there are many.
 
     An aggregator also predicts between the ends of phases, and these predictions affect the next ones: a period within
@@ -189,7 +189,9 @@ def _with_some_between(moments: Times) -> Times:
     return np.unique(np.concatenate([moments, np.rint(inner).astype(np.int64).ravel()]))
 
 
-def judge(job: str, predictions: Sequence[Prediction], phases: PhaseColumns, period_s: float | None) -> Replay:
+def evaluate_predictions(
+    job: str, predictions: Sequence[Prediction], phases: PhaseColumns, period_s: float | None
+) -> Replay:
     """Compare each predicted next start with the actual one.
 
     That is the first phase that began after the prediction was made.

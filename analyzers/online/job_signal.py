@@ -20,7 +20,7 @@ from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_
 from ..totals import SATURATION, added
 
 
-class Seen:
+class ReadWriteSignals:
     """Signals of one job's reads and writes, in rings of bounded length. No data is read or summed twice.
 
     Attributes:
@@ -95,7 +95,7 @@ class JobSignal:
         seen: signals of the job.
     """
 
-    def __init__(self, settings: DetectSettings, seen: Seen) -> None:
+    def __init__(self, settings: DetectSettings, seen: ReadWriteSignals) -> None:
         self.seen = seen
         self.resolutions = seen.resolutions
         self._settings = settings

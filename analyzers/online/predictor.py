@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...events import EventBatch, Flag
-from ...events.batch import occurring
+from ...events.batch import representatives
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import ModeName, OtherPeriod, Prediction
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
@@ -20,36 +20,43 @@ from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
 from .episodes import Episodes
-from .job_signal import JobSignal, Seen
+from .job_signal import JobSignal, ReadWriteSignals
 from .resolution_search import ResolutionSearch
 
 _TOLERANCES: Final = TUNING.tolerances
 _LIVE: Final = TUNING.live
-_WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
+_SINGLE_DIRECTIONS: Final[tuple[ModeName, ...]] = ("write", "read")
 
 
-class _Side(Struct, frozen=True, eq=False):
+class _DirectionSearch(Struct, frozen=True, eq=False):
     """Signal of a job in the directions given by the settings, with its search state."""
 
     settings: DetectSettings
-    observed: JobSignal
-    lookout: ResolutionSearch
+    signal: JobSignal
+    resolution_search: ResolutionSearch
 
     @classmethod
-    def of(cls, settings: DetectSettings, seen: Seen) -> _Side:
-        observed = JobSignal(settings, seen)
-        return cls(settings, observed, ResolutionSearch(observed, settings))
+    def of(cls, settings: DetectSettings, seen: ReadWriteSignals) -> _DirectionSearch:
+        signal = JobSignal(settings, seen)
+        return cls(settings, signal, ResolutionSearch(signal, settings))
 
-    def look(self, now_ns: int, data_until_ns: int, whole: bool, searches: bool) -> tuple[SignalWindow, PeriodEstimate]:
-        return self.lookout.whole(now_ns) if whole else self.lookout.look(now_ns, data_until_ns, searches=searches)
+    def search(
+        self, now_ns: int, data_until_ns: int, whole: bool, searches: bool
+    ) -> tuple[SignalWindow, PeriodEstimate]:
+        return (
+            self.resolution_search.whole(now_ns)
+            if whole
+            else self.resolution_search.search(now_ns, data_until_ns, searches=searches)
+        )
 
 
 class Predictor:
     """Tracks the I/O of one job: batches of events in, predictions out on request.
 
-    The rings bound memory and the work of a prediction. The state is plain data and can be pickled. ``job_signal.Seen``
-    stores the signal, and ``resolution_search.ResolutionSearch`` selects the window and resolution. If reads and writes
-    together have no certain period, one of the two may have one; the mode of the prediction names it.
+    The rings bound memory and the work of a prediction. The state is plain data and can be pickled.
+    ``job_signal.ReadWriteSignals`` stores the signal, and ``resolution_search.ResolutionSearch`` selects the window and
+    resolution. If reads and writes together have no certain period, one of the two may have one; the mode of the
+    prediction names it.
 
     Attributes:
         version: counter that increases whenever bytes were counted.
@@ -62,32 +69,32 @@ class Predictor:
         self.settings.check_running()
         self.version = 0
         self.changed = False
-        self._seen = Seen(self.settings)
-        self._all = _Side.of(self.settings, self._seen)
-        self._made_ways: tuple[_Side, ...] | None = None
-        self._told = self._all
+        self._seen = ReadWriteSignals(self.settings)
+        self._all = _DirectionSearch.of(self.settings, self._seen)
+        self._single_directions: tuple[_DirectionSearch, ...] | None = None
+        self._reported = self._all
         self._turn = 0
         self._episodes = Episodes(sure=_TOLERANCES.certain_confidence, same=_TOLERANCES.equal_prediction_log)
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
         self._resumed = False
-        self._unfound = 0
-        self._unsearched = 0
+        self._predictions_without_period = 0
+        self._predictions_without_search = 0
         self._others: list[OtherPeriod] = []
         self._others_of_s = 0.0
         self._others_age = 0
 
     @property
-    def _ways(self) -> tuple[_Side, ...]:
+    def _directions(self) -> tuple[_DirectionSearch, ...]:
         """Reads alone and writes alone; created on demand, since most short jobs never need them."""
-        if self._made_ways is None:
-            self._made_ways = tuple(
-                _Side.of(self.settings.model_copy(update={"mode": mode}), self._seen)
-                for mode in _WAYS
+        if self._single_directions is None:
+            self._single_directions = tuple(
+                _DirectionSearch.of(self.settings.model_copy(update={"mode": mode}), self._seen)
+                for mode in _SINGLE_DIRECTIONS
                 if self.settings.mode == "both" and self.settings.method == "tide"
             )
-        return self._made_ways
+        return self._single_directions
 
     @property
     def reads(self) -> BandwidthSignal:
@@ -112,7 +119,7 @@ class Predictor:
     @property
     def last_ns(self) -> int:
         """End of the newest bin of the analyzed signal, ns; 0 if empty."""
-        return self._all.observed.last_ns
+        return self._all.signal.last_ns
 
     def update(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None = None) -> None:
         """Add events of one stream, in any order.
@@ -125,14 +132,14 @@ class Predictor:
         if not len(batch) or (span := self._seen.add(batch, left_out, now_ns)) is None:
             return
         start_ns, end_ns = span
-        pause_ns = (self._told.lookout.known_period_s or 0.0) * 1e9 / _LIVE.predictions_per_period
+        pause_ns = (self._reported.resolution_search.known_period_s or 0.0) * 1e9 / _LIVE.predictions_per_period
         after_pause = start_ns - self._data_until_ns > pause_ns
         late = start_ns < self._estimated_ns - pause_ns
         self._resumed = self._resumed or after_pause or late
         self._data_until_ns = max(self._data_until_ns, end_ns)
-        if (occurring(batch.flags) & int(Flag.AGGREGATE)).any():
-            for side in (self._all, *self._ways):
-                side.lookout.windows.flush(start_ns, end_ns)
+        if (representatives(batch.flags) & int(Flag.AGGREGATE)).any():
+            for direction in (self._all, *self._directions):
+                direction.resolution_search.windows.flush(start_ns, end_ns)
         self.changed = True
         self.version += 1
 
@@ -140,7 +147,7 @@ class Predictor:
         """Handle the end of a stream. Data since the last flush counts as one more flush."""
         if self.settings.window != "flushes":
             return
-        for windows in (side.lookout.windows for side in (self._all, *self._ways)):
+        for windows in (direction.resolution_search.windows for direction in (self._all, *self._directions)):
             first_ns, last_ns = windows.flushed_ns or self._seen.from_ns, self.last_ns
             if first_ns is not None and last_ns > first_ns:
                 windows.flush(first_ns, last_ns)
@@ -157,40 +164,47 @@ class Predictor:
         if whole:
             view, periodicity = self._estimate_period(now_ns, whole=True)
             periodicity = replace(
-                periodicity, others=self._search_other_periods(periodicity, now_ns) or self._earlier(periodicity, view)
+                periodicity,
+                others=self._search_other_periods(periodicity, now_ns) or self._former_periods(periodicity, view),
             )
             return prediction_of(
-                self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=False
+                self.job, self._reported.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=False
             )
         if (repeated := self._repeated(now_ns)) is not None:
             return repeated
         searches = self._search_is_due()
-        self._unsearched = 0 if searches else self._unsearched + 1
+        self._predictions_without_search = 0 if searches else self._predictions_without_search + 1
         if not searches and self._last is not None and self._last.period_s is None:
-            self._unfound += 1
+            self._predictions_without_period += 1
             return self._last.model_copy(update={"made_at_s": now_ns / 1e9})
-        were_adapted = {id(side): side.lookout.adapted for side in (self._all, *self._ways)}
+        were_adapted = {
+            id(direction): direction.resolution_search.adapted for direction in (self._all, *self._directions)
+        }
         view, periodicity = self._estimate_period(now_ns, searches=searches)
-        adapted = were_adapted[id(self._told)]
-        periodicity = replace(periodicity, others=self._known_others(periodicity, now_ns) or self._earlier(periodicity))
-        self._last = prediction_of(
-            self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=adapted
+        adapted = were_adapted[id(self._reported)]
+        periodicity = replace(
+            periodicity, others=self._known_others(periodicity, now_ns) or self._former_periods(periodicity)
         )
-        self._unfound = 0 if self._last.confidence >= _TOLERANCES.min_confidence else self._unfound + 1
+        self._last = prediction_of(
+            self.job, self._reported.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=adapted
+        )
+        self._predictions_without_period = (
+            0 if self._last.confidence >= _TOLERANCES.min_confidence else self._predictions_without_period + 1
+        )
         self._episodes.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
 
-    def unlooked(self, now_ns: int) -> Prediction:
+    def without_search(self, now_ns: int) -> Prediction:
         """Return the observed amounts without searching a period; the method is ``none``."""
         self.changed = False
-        view = self._all.lookout.unlooked(now_ns)
+        view = self._all.resolution_search.without_search(now_ns)
         nothing = prediction_of(self.job, self.settings, view, PeriodEstimate(), made_at_s=now_ns / 1e9, adapted=False)
         return nothing.model_copy(update={"method": "none"})
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
         """Return reads and writes over time, in the finest bins that cover the range."""
-        return self._all.observed.series(self.job, from_ns, to_ns)
+        return self._all.signal.series(self.job, from_ns, to_ns)
 
     def _estimate_period(
         self, now_ns: int, *, whole: bool = False, searches: bool = True
@@ -199,17 +213,21 @@ class Predictor:
 
         While neither has one, the two are searched in turn. Without a search, only known periods are measured.
         """
-        view, periodicity = self._all.look(now_ns, self._data_until_ns, whole, searches)
-        told, self._told = self._told, self._all
-        if periodicity.confidence > _TOLERANCES.min_confidence or not all(side.observed.last_ns for side in self._ways):
+        view, periodicity = self._all.search(now_ns, self._data_until_ns, whole, searches)
+        last_reported, self._reported = self._reported, self._all
+        if periodicity.confidence > _TOLERANCES.min_confidence or not all(
+            direction.signal.last_ns for direction in self._directions
+        ):
             return view, periodicity
         self._turn += 1
-        turn = told if told in self._ways else self._ways[self._turn % len(self._ways)] if self._ways else None
-        for side in self._ways:
-            if whole or side is turn:
-                other_view, other = side.look(now_ns, self._data_until_ns, whole, searches)
+        searched: _DirectionSearch | None = last_reported
+        if last_reported not in self._directions:
+            searched = self._directions[self._turn % len(self._directions)] if self._directions else None
+        for direction in self._directions:
+            if whole or direction is searched:
+                other_view, other = direction.search(now_ns, self._data_until_ns, whole, searches)
                 if other.confidence > max(periodicity.confidence, _TOLERANCES.min_confidence):
-                    view, periodicity, self._told = other_view, other, side
+                    view, periodicity, self._reported = other_view, other, direction
         return view, periodicity
 
     def _repeated(self, now_ns: int) -> Prediction | None:
@@ -237,10 +255,10 @@ class Predictor:
         """
         if self.settings.method != "tide" or self.settings.window == "flushes":
             return True
-        if any(side.lookout.awaits for side in (self._all, *self._ways)):
+        if any(direction.resolution_search.awaits_return for direction in (self._all, *self._directions)):
             return True
-        rarer = _LIVE.kept_prediction_share * (self._unfound - _LIVE.unfound_predictions)
-        return self._unsearched >= min(int(max(rarer, 0.0)), _LIVE.max_kept_predictions)
+        kept_predictions = _LIVE.kept_prediction_share * (self._predictions_without_period - _LIVE.unfound_predictions)
+        return self._predictions_without_search >= min(int(max(kept_predictions, 0.0)), _LIVE.max_kept_predictions)
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Return the further periods; they are searched at intervals, or when the main period changes."""
@@ -252,17 +270,21 @@ class Predictor:
         changed = (
             not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _TOLERANCES.equal_prediction_log
         )
-        if changed or self._others_age >= _LIVE.predictions_per_secondary_search * self._told.lookout.rarer:
+        if (
+            changed
+            or self._others_age
+            >= _LIVE.predictions_per_secondary_search * self._reported.resolution_search.search_interval_factor
+        ):
             self._others, self._others_of_s = self._search_other_periods(periodicity, now_ns), period_s
             self._others_age = 0
         return self._others
 
-    def _earlier(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
+    def _former_periods(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
         """Return the earlier periods of a job that has none now. Without earlier predictions, from its signal."""
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None
-        return self._episodes.told() or ([] if ended is None else [ended])
+        return self._episodes.lasting_periods() or ([] if ended is None else [ended])
 
     def _search_other_periods(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Search further periods at the main period's level and a finer one.
@@ -272,17 +294,17 @@ class Predictor:
         if periodicity.period_s is None or periodicity.others or self.settings.method != "tide":
             return periodicity.others
         period_s, end_ns = periodicity.period_s.value, max(now_ns, self.last_ns)
-        observed = self._told.observed
-        start_ns = observed.first_ns(end_ns)
-        level = observed.resolutions.of_period(period_s)
+        signal = self._reported.signal
+        start_ns = signal.first_ns(end_ns)
+        level = signal.resolutions.of_period(period_s)
 
         def at(level: int) -> list[OtherPeriod]:
-            return other_periods(observed.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+            return other_periods(signal.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
 
         found = at(level)
         if level > 0 and all(each.relation != "within" for each in found):
             found += [each for each in at(max(level - 2, 0)) if each.relation == "within"]
-        whole = observed.resolutions.of_span(end_ns - start_ns)
+        whole = signal.resolutions.of_span(end_ns - start_ns)
         if whole > level and all(each.relation != "earlier" for each in found):
             found += [each for each in at(whole) if each.relation == "earlier"]
         return found

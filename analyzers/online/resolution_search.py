@@ -18,12 +18,12 @@ _TOLERANCES: Final = TUNING.tolerances
 _LIVE: Final = TUNING.live
 
 
-class _Known(Struct):
+class _KnownPeriod(Struct):
     """Period found last."""
 
     period_s: float
     level: int
-    surest: float
+    max_confidence: float
     """Maximum foresight of this period so far."""
     since_ns: int = 0
     """End of the silence before it, ns; 0 if there was none."""
@@ -37,7 +37,7 @@ class _Known(Struct):
     """Number of programs that it found."""
 
 
-class _Rival(Struct):
+class _AlternativePeriod(Struct):
     """Alternative period, seen once at another level."""
 
     period_s: float
@@ -62,9 +62,9 @@ class ResolutionSearch:
         self.windows = WindowPolicy(settings)
         self._observed = observed
         self._settings = settings
-        self._known: _Known | None = None
-        self._silent: tuple[_Known, int] | None = None
-        self._rival: _Rival | None = None
+        self._known: _KnownPeriod | None = None
+        self._silent: tuple[_KnownPeriod, int] | None = None
+        self._alternative: _AlternativePeriod | None = None
         self._hits = 0
         self._turn = 0
 
@@ -79,7 +79,7 @@ class ResolutionSearch:
         return self._known is not None and self._adapted()
 
     @property
-    def rarer(self) -> int:
+    def search_interval_factor(self) -> int:
         """Factor by which searches for alternatives and further periods are rarer.
 
         It grows while the known period lasts.
@@ -87,11 +87,11 @@ class ResolutionSearch:
         return 1 if self._known is None or self._known.times < _LIVE.proven_predictions else _LIVE.proven_factor
 
     @property
-    def awaits(self) -> bool:
+    def awaits_return(self) -> bool:
         """True while a sure period that fell silent is expected back."""
         return self._silent is not None
 
-    def look(self, now_ns: int, data_until_ns: int, *, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
+    def search(self, now_ns: int, data_until_ns: int, *, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
         """Return the window and its period.
 
         Args:
@@ -99,31 +99,31 @@ class ResolutionSearch:
             data_until_ns: end of the newest bytes, ns.
             searches: whether to search a period, or only to measure the known one.
         """
-        view, periodicity, level = self._recalled(now_ns, data_until_ns) or (
+        view, periodicity, level = self._former_period(now_ns, data_until_ns) or (
             self._follow(self._known, now_ns, searches) if self._known is not None else self._search(now_ns, searches)
         )
-        self._know(periodicity, level)
+        self._store(periodicity, level)
         return view, periodicity
 
-    def _know(self, periodicity: PeriodEstimate, level: int) -> None:
+    def _store(self, periodicity: PeriodEstimate, level: int) -> None:
         """Store a result."""
         known, period_s = self._known, _period_s(periodicity)
         if not period_s:
-            self._known, self._rival, self._hits = None, None, 0
+            self._known, self._alternative, self._hits = None, None, 0
             return
         level = self._observed.resolutions.of_period(period_s, level)
         if known is not None and abs(math.log(period_s / known.period_s)) < _TOLERANCES.equal_prediction_log:
-            surest, times = max(periodicity.foresight, known.surest), known.times + 1
-            self._known = replace(known, period_s=period_s, level=level, surest=surest, times=times)
+            max_confidence, times = max(periodicity.foresight, known.max_confidence), known.times + 1
+            self._known = replace(known, period_s=period_s, level=level, max_confidence=max_confidence, times=times)
         else:
-            self._known = _Known(period_s, level, periodicity.foresight)
+            self._known = _KnownPeriod(period_s, level, periodicity.foresight)
         self._known.latest = periodicity.foresight
         self._known.programs = 2 if any(each.relation == "beside" for each in periodicity.others) else 1
         self._hits += 1
         if periodicity.foresight >= _TOLERANCES.certain_confidence:
             self._silent = None
 
-    def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
+    def _former_period(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
         """Check whether the period that was certain before a silence continues."""
         if self._silent is None:
             return None
@@ -138,19 +138,19 @@ class ResolutionSearch:
             or abs(math.log(periodicity.period_s.value / silent.period_s)) > _TOLERANCES.equal_prediction_log
         ):
             return None
-        self._known = replace(silent, surest=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
-        self._silent, self._rival, self._hits = None, None, 0
+        self._known = replace(silent, max_confidence=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
+        self._silent, self._alternative, self._hits = None, None, 0
         return view, periodicity, silent.level
 
-    def _fell_silent(self, known: _Known, now_ns: int) -> None:
+    def _store_silent(self, known: _KnownPeriod, now_ns: int) -> None:
         """Store a period that was certain. A period shorter-lived than its silences is the inside of phases."""
-        if known.surest >= _TOLERANCES.certain_confidence and now_ns - known.since_ns > known.silence_ns:
+        if known.max_confidence >= _TOLERANCES.certain_confidence and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
     def _search(self, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Search the whole observation, and one finer level in turn."""
         if not searches:
-            return self.unlooked(now_ns), PeriodEstimate(), 0
+            return self.without_search(now_ns), PeriodEstimate(), 0
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.start(self._observed.first_ns(end_ns), end_ns, hits=0, period_s=0.0)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
@@ -160,15 +160,17 @@ class ResolutionSearch:
         self._turn += 1
         finer = self._turn % level
         other_view, other = self._observed.estimate(finer, now_ns, start_ns)
-        if _surer(other, periodicity) and lasting(other_view, _period_s(other)) >= _LIVE.min_lasting_share:
+        if _is_preferred(other, periodicity) and lasting(other_view, _period_s(other)) >= _LIVE.min_lasting_share:
             return other_view, other, finer
         return view, periodicity, level
 
-    def _follow(self, known: _Known, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
+    def _follow(
+        self, known: _KnownPeriod, now_ns: int, searches: bool = True
+    ) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Search the level of the known period, and at intervals another one."""
         view, periodicity = self._estimate_known(known, now_ns, searches)
         if periodicity.period_s is None:
-            self._fell_silent(known, now_ns)
+            self._store_silent(known, now_ns)
             self._known = None
             return self._search(now_ns, searches)
         if self.windows.watch(view, periodicity.period_s.value):
@@ -178,41 +180,45 @@ class ResolutionSearch:
         if not searches:
             return view, periodicity, known.level
         self._turn += 1
-        if self._rival is None and self._turn % (_LIVE.predictions_per_other_level * self.rarer):
+        if self._alternative is None and self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor):
             return view, periodicity, known.level
-        return self._challenged(view, periodicity, known, now_ns)
+        return self._alternative_found(view, periodicity, known, now_ns)
 
-    def _challenged(
-        self, view: SignalWindow, periodicity: PeriodEstimate, known: _Known, now_ns: int
+    def _alternative_found(
+        self, view: SignalWindow, periodicity: PeriodEstimate, known: _KnownPeriod, now_ns: int
     ) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Search for a period of another order at another level."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.since(self._observed.first_ns(end_ns))
-        rival, self._rival = self._rival, None
-        if rival is None:
+        alternative, self._alternative = self._alternative, None
+        if alternative is None:
             levels = [
                 at for at in range(self._observed.resolutions.of_span(end_ns - start_ns) + 1) if at != known.level
             ]
             if not levels:
                 return view, periodicity, known.level
-            level = levels[self._turn // (_LIVE.predictions_per_other_level * self.rarer) % len(levels)]
+            level = levels[
+                self._turn // (_LIVE.predictions_per_other_level * self.search_interval_factor) % len(levels)
+            ]
         else:
-            level = rival.level
+            level = alternative.level
         other_view, other = self._observed.estimate(level, now_ns, start_ns)
         period_s, known_s = _period_s(other), _period_s(periodicity)
-        if not _surer(other, periodicity) or abs(math.log(period_s / known_s)) < math.log(_LIVE.period_order_ratio):
+        if not _is_preferred(other, periodicity) or abs(math.log(period_s / known_s)) < math.log(
+            _LIVE.period_order_ratio
+        ):
             return view, periodicity, known.level
         if period_s < known_s and lasting(other_view, period_s) < _LIVE.min_lasting_share:
             return view, periodicity, known.level
-        if rival is None or abs(math.log(period_s / rival.period_s)) > _TOLERANCES.equal_prediction_log:
-            self._rival = _Rival(period_s, level, now_ns)
+        if alternative is None or abs(math.log(period_s / alternative.period_s)) > _TOLERANCES.equal_prediction_log:
+            self._alternative = _AlternativePeriod(period_s, level, now_ns)
             return view, periodicity, known.level
-        if period_s < known_s and now_ns - rival.since_ns < _LIVE.inside_period_ratio * known_s * 1e9:
-            self._rival = rival
+        if period_s < known_s and now_ns - alternative.since_ns < _LIVE.inside_period_ratio * known_s * 1e9:
+            self._alternative = alternative
             return view, periodicity, known.level
         return other_view, other, level
 
-    def unlooked(self, now_ns: int) -> SignalWindow:
+    def without_search(self, now_ns: int) -> SignalWindow:
         """Return the whole observation."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
@@ -228,15 +234,20 @@ class ResolutionSearch:
         for finer in range(level - 1, -1, -1):
             if best.confidence < _TOLERANCES.min_confidence:
                 view, periodicity = self._observed.estimate(finer, now_ns, start_ns, ended=True)
-                if _surer(periodicity, best) and lasting(view, _period_s(periodicity)) >= _LIVE.min_lasting_share:
+                if (
+                    _is_preferred(periodicity, best)
+                    and lasting(view, _period_s(periodicity)) >= _LIVE.min_lasting_share
+                ):
                     best_view, best = view, periodicity
         if best.confidence < _TOLERANCES.min_confidence and self._known is not None:
             view, periodicity = self._estimate_known(self._known, now_ns)
-            if _surer(periodicity, best):
+            if _is_preferred(periodicity, best):
                 best_view, best = view, periodicity
         return best_view, best
 
-    def _estimate_known(self, known: _Known, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
+    def _estimate_known(
+        self, known: _KnownPeriod, now_ns: int, searches: bool = True
+    ) -> tuple[SignalWindow, PeriodEstimate]:
         """Measures the known period. Searches alternatives if it is new or became less sure, and at intervals."""
         end_ns = max(now_ns, self._observed.last_ns)
         first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
@@ -245,7 +256,7 @@ class ResolutionSearch:
         if self._adapted():
             periods = max(self._settings.window_periods, _LIVE.history_periods)
             history_ns = max(self.windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
-        thorough = searches and self._turn % (_LIVE.predictions_per_other_level * self.rarer) == 0
+        thorough = searches and self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor) == 0
         history_ns = min(history_ns, window_ns)
         if not searches or (known.times >= _LIVE.familiar_predictions and not thorough):
             view, periodicity = self._observed.estimate(
@@ -266,7 +277,7 @@ def _period_s(periodicity: PeriodEstimate) -> float:
     return 0.0 if periodicity.period_s is None else periodicity.period_s.value
 
 
-def _surer(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
+def _is_preferred(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
     """Return whether the result of a shorter window is preferred."""
     return other.period_s is not None and (
         periodicity.period_s is None or other.foresight > periodicity.foresight + _TOLERANCES.confidence_gain

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, StreamInfo
-from ...events.spread import busy_ns
+from ...events.summaries import busy_ns
 from ...results.dfg import Graph
 from ..dfg.naming import Mapper
 from ..dfg.sizes import sizes_of
@@ -20,7 +20,7 @@ GraphColumns: TypeAlias = dict[str, npt.NDArray[Any]]
 """Arguments of ``DfgAnalyzer.update`` by name: case, activity, start, duration and size of each event."""
 
 
-def let_through(batch: EventBatch, selector: Selector, names: JobNames, info: StreamInfo) -> EventBatch:
+def selected_events(batch: EventBatch, selector: Selector, names: JobNames, info: StreamInfo) -> EventBatch:
     """Return the events of a stream that a filter selects."""
     mask = selector.of(batch, names, info)
     return batch if mask is None or mask.all() else batch.select(mask)

@@ -19,7 +19,7 @@ from ..dfg.spec.mapping import Mapping
 from ..dfg.update import ActivityRow, DfgAnalyzer
 from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext
-from .graph_steps import activities_on_data, graph_columns, let_through, with_data
+from .graph_steps import activities_on_data, graph_columns, selected_events, with_data
 
 if TYPE_CHECKING:
     from ...results.dfg import Graph
@@ -67,7 +67,7 @@ class JobGraph:
         batches: list[EventBatch] = []
         cases: list[npt.NDArray[np.int64]] = []
         for batch, stream, info in taken.parts():
-            chosen = let_through(batch, self._selector, self._names, info)
+            chosen = selected_events(batch, self._selector, self._names, info)
             batches.append(chosen)
             cases.append(self._case(stream, len(chosen)) if self._by_stream else self._cases.of(chosen, stream, info))
         batch = batches[0] if len(batches) == 1 else concatenate(batches)

@@ -18,7 +18,7 @@ from ...events.batch import IntArray
 from ...events.schema import UNKNOWN_ID
 from ..copied_code import as_copied, copies_files
 from ..file_groups import CountRule
-from .submissions import marked, starts_operation
+from .async_starts import mark_started, starts_operation
 
 
 class JobNames:
@@ -135,7 +135,7 @@ class StreamNames:
             file=self._known(self._files, batch.file, self._table.file_count),
             signature=UNKNOWN_ID,
         )
-        return marked(translated, self._job.starts) if self._job.any_starts else translated
+        return mark_started(translated, self._job.starts) if self._job.any_starts else translated
 
     def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:
         """Return the job's numbers for a stream's; those from ``count`` on count as unknown."""

@@ -21,6 +21,7 @@ from msgspec.msgpack import Ext
 from pydantic import BaseModel
 
 from ...events import IotideError
+from .stored_names import attributes_of, class_of, stored_attributes, stored_class
 
 FORMAT: Final = 1
 """Version of the encoding of values."""
@@ -28,9 +29,6 @@ STATE_VERSION: Final = 15
 """Version of the classes' attributes and their meaning. A state of another version is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")
-_STORED_NAMES: Final = {"daemon.jobs.losses.early_losses:EarlyLosses": "daemon.jobs.losses.unheld:Unheld"}
-"""Names in documents of classes that were renamed later: versions read each other's states."""
-_CLASS_NAMES: Final = {stored: name for name, stored in _STORED_NAMES.items()}
 _REFERENCE: Final = 1  # extension code of a reference to a value
 _LARGE: Final = 2  # extension code of an integer beyond 64 bits
 _INTEGER_BOUND: Final = 2**63  # bound of plain integers
@@ -173,14 +171,15 @@ class _Writer:
         number = self._class_numbers.get((kind, names))
         if number is None:
             self._class_numbers[kind, names] = number = len(self.classes)
-            self.classes.append((_name_of(kind), list(names)))
+            name = _name_of(kind)
+            self.classes.append((stored_class(name), stored_attributes(name, names)))
         return number
 
 
 class _Reader:
     def __init__(self, document: dict[str, Any], shared: Shared) -> None:
         self._rows: list[Any] = document["values"]
-        self._classes = [(_class_of(name), names) for name, names in document["classes"]]
+        self._classes = [_class_of(name, names) for name, names in document["classes"]]
         self._made: dict[int, object] = {}
         self._shared = shared
 
@@ -275,25 +274,25 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def _name_of(kind: type) -> str:
-    name = f"{kind.__module__.removeprefix(f'{_PACKAGE}.')}:{kind.__qualname__}"
-    return _STORED_NAMES.get(name, name)
+    return f"{kind.__module__.removeprefix(f'{_PACKAGE}.')}:{kind.__qualname__}"
 
 
-def _class_of(name: str) -> type:
-    """Return the class with a given name.
+def _class_of(stored: str, attributes: list[str]) -> tuple[type, list[str]]:
+    """Return the class with a name in a document, and the attributes with names in it.
 
     Raises:
         SnapshotError: there is no such class in iotide's analyzers, sessions, events and results.
     """
-    module, _, path = _CLASS_NAMES.get(name, name).partition(":")
+    name = class_of(stored)
+    module, _, path = name.partition(":")
     if module.split(".")[0] not in _FOLDERS or not all(part.isidentifier() for part in module.split(".")):
-        raise SnapshotError(f"the snapshot has an object of class {name!r}, which is no part of one")
+        raise SnapshotError(f"the snapshot has an object of class {stored!r}, which is no part of one")
     found: Any = importlib.import_module(f"{_PACKAGE}.{module}")
     for part in path.split("."):
         found = getattr(found, part)
     if not isinstance(found, type) or found.__module__ != f"{_PACKAGE}.{module}":
-        raise SnapshotError(f"the snapshot has an object of {name!r}, which is no class of ours")
-    return found
+        raise SnapshotError(f"the snapshot has an object of {stored!r}, which is no class of ours")
+    return found, attributes_of(name, attributes)
 
 
 def _array_row(array: np.ndarray[Any, Any], *, scalar: bool) -> list[object]:

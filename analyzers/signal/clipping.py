@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch
-from ...events.spread import spread
+from ...events.summaries import summary_rows
 
 
 def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
@@ -28,7 +28,7 @@ def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
     shared = volume.copy()
     shared[cut] = _moved(start, end, volume, high, cut) - _moved(start, end, volume, low, cut)
     columns: dict[str, npt.NDArray[np.int64]] = {"start": low, "duration": high - low, "bytes": shared}
-    if (rows := spread(batch)) is not None:
+    if (rows := summary_rows(batch)) is not None:
         for name in ("offset", "requested"):  # of a summary: the time that its calls took, and their number
             whole = getattr(batch, name).astype(np.int64)
             parts = whole.copy()

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind
-from ...events.batch import occurring
+from ...events.batch import representatives
 from ...results.prediction import ModeName
 from ..file_groups import READS, WRITES
 
@@ -60,23 +60,23 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
 
 def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     """Return the result of ``counted``, as bool[1] if all columns involved are constant."""
-    bits = _BITS[mode].take(occurring(batch.kind))
+    bits = _BITS[mode].take(representatives(batch.kind))
     if left_out.any():
         bits = bits & (_of_files(left_out, 0, batch) ^ np.uint8(_EVERY))
-    wanted: Flags = (bits != 0) & (occurring(batch.bytes) > 0)
-    depth = occurring(batch.depth)
+    wanted: Flags = (bits != 0) & (representatives(batch.bytes) > 0)
+    depth = representatives(batch.depth)
     return wanted & (depth == 0) if depth.any() else wanted
 
 
 def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
     """Return which events are reads or writes that do not count for their file, bool[len(batch)]."""
-    result: Flags = (_of_files(left_out, 0, batch) & _BITS["both"].take(occurring(batch.kind))) != 0
+    result: Flags = (_of_files(left_out, 0, batch) & _BITS["both"].take(representatives(batch.kind))) != 0
     return result if len(result) == len(batch) else np.broadcast_to(result, (len(batch),))
 
 
 def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> npt.NDArray[np.uint8]:
     """Look up the files of events; numbers beyond the table share one last entry."""
-    files = occurring(batch.file)
+    files = representatives(batch.file)
     if int(files.max(initial=0)) < len(table):
         return table.take(files)
     return np.append(table, np.uint8(beyond)).take(files, mode="clip")
@@ -99,7 +99,7 @@ def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tup
     Direction is whether it is a read (bool[1] if constant).
     """
     rows = _wanted(batch, left_out, mode)
-    start, end, volume, is_read = batch.start, batch.end, batch.bytes, occurring(batch.kind) == Kind.READ
+    start, end, volume, is_read = batch.start, batch.end, batch.bytes, representatives(batch.kind) == Kind.READ
     if not rows.all():
         kept = np.flatnonzero(np.broadcast_to(rows, (len(batch),)))
         start, end, volume = start[kept], end[kept], volume[kept]

@@ -165,7 +165,7 @@ class Coder:
         self._native.coder_define(self._coder, len(groups), groups.ctypes.data, bits.ctypes.data, growths.ctypes.data)
         self._check()
 
-    def give_literals(self, field: int, values: npt.NDArray[np.int64]) -> None:
+    def add_literals(self, field: int, values: npt.NDArray[np.int64]) -> None:
         """For decoding: adds literals of a field."""
         if self._fallback is not None:
             self._fallback.literals[field].extend(values.tolist())

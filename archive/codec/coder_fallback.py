@@ -12,7 +12,7 @@ _MIN_FILTER: Final = 1 << 8
 _MAX_FILTER: Final = 1 << 16
 _MASK: Final = (1 << 64) - 1
 _FACTOR: Final = 0x9E3779B97F4A7C15
-_COMPANY: Final = 0xBF58476D1CE4E5B9
+_COMBINATION_SEED: Final = 0xBF58476D1CE4E5B9
 
 Terminal = tuple[int, int, tuple[int, ...]]
 """Group, mask of the fields that are literals, growth of each field."""
@@ -63,7 +63,9 @@ class CoderFallback:
         kept = [0 if field in literals else by for field, by in enumerate(growth)]
         number = self._numbers.get((group, _bits(literals), tuple(kept)))
         if number is None:
-            if len(grown) - len(literals) > 1 and not self._was_seen(_company(group, _bits(literals), kept)):
+            if len(grown) - len(literals) > 1 and not self._occurred_before(
+                _combination_hash(group, _bits(literals), kept)
+            ):
                 literals, kept = grown, [0] * self._fields
             number = self.define((group, _bits(literals), tuple(kept)))
         for field in literals:
@@ -128,13 +130,13 @@ class CoderFallback:
         if (group, field, by) in self._known:
             return True
         count = self._known_count.get((group, field), 0)
-        if not self._was_seen(_mix(_mix(group, field), by)) or count == _MAX_GROWTHS:
+        if not self._occurred_before(_mix(_mix(group, field), by)) or count == _MAX_GROWTHS:
             return False
         self._known.add((group, field, by))
         self._known_count[group, field] = count + 1
         return True
 
-    def _was_seen(self, hashed: int) -> bool:
+    def _occurred_before(self, hashed: int) -> bool:
         if self._seen_used == len(self._seen) < _MAX_FILTER:
             self._seen = [0] * max(_MIN_FILTER, 2 * len(self._seen))
             self._seen_used = 0
@@ -150,10 +152,10 @@ def _bits(fields: Sequence[int]) -> int:
     return sum(1 << field for field in fields)
 
 
-def _company(group: int, literals: int, growth: Sequence[int]) -> int:
+def _combination_hash(group: int, literals: int, growth: Sequence[int]) -> int:
     """Return the hash of a combination of growths."""
     hashed = _mix(group, literals)
     for field, by in enumerate(growth):
         if by:
             hashed = _mix((hashed + field) & _MASK, by)
-    return (hashed >> 32) * _COMPANY & _MASK
+    return (hashed >> 32) * _COMBINATION_SEED & _MASK

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...events.batch import EventBatch, make_batch
 from ...events.definitions import Interner
 from ...events.schema import UNKNOWN_ID
-from .text_templates import places_in, put_together
+from .text_templates import insert_integers, integer_count
 
 INTEGERS: Final = 6
 """Number of integers of a signature that become fields; further ones stay in its template."""
@@ -70,7 +70,7 @@ class Texts:
         self.with_signatures = with_signatures
         self._calls = np.array([interner.string(name) if name else UNKNOWN_ID for name in calls], np.uint32)
         self._templates = templates
-        self._places = [places_in(template) for template in templates]
+        self._places = [integer_count(template) for template in templates]
         self._interner = interner
         self._known = {} if known is None else known
         self._known[""] = UNKNOWN_ID
@@ -89,7 +89,7 @@ class Texts:
         return np.array(found, np.uint32)[inverse.reshape(-1)]
 
     def _signature(self, template: int, integers: list[int]) -> int:
-        text = put_together(self._templates[template], integers[: self._places[template]])
+        text = insert_integers(self._templates[template], integers[: self._places[template]])
         number = self._known.get(text)
         if number is None:
             number = self._known[text] = self._interner.new_signature(text)

@@ -20,7 +20,7 @@ from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
 from .grammar import Rules
 from .stream import MAX_CALLS, MAX_CHUNK, MAX_GROUPS, MAX_TERMINALS, Section
-from .text_templates import places_in
+from .text_templates import integer_count
 from .times import Stamps, Times, pack_stamps
 
 _MAX_SYMBOLS: Final = 1 << 20
@@ -145,7 +145,7 @@ def section_of(part: Part, times: Times | None, where: str) -> Section:
         raise InputError(where, None, f"a section cannot be decoded: {error}", "what this version writes") from None
     if not 0 <= texts.calls <= MAX_CALLS:
         raise InputError(where, None, f"a section of {texts.calls} calls", f"at most {MAX_CALLS}")
-    if any(places_in(template) > INTEGERS for template in texts.templates):
+    if any(integer_count(template) > INTEGERS for template in texts.templates):
         raise InputError(where, None, "a template with too many integers", f"at most {INTEGERS}")
     groups = _groups(signatures, texts, where)
     numbers = _Numbers(part.numbers[places:], where)

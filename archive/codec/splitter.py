@@ -16,7 +16,7 @@ from ..native_library import native
 from .coder import Coder
 from .columns import FIELDS, INTEGERS, STATIC
 from .splitter_fallback import SplitterFallback
-from .text_templates import Templates, first_met, grown
+from .text_templates import Templates, distinct_in_order, grown
 
 COLUMNS: Final = (
     *("call", "layer", "kind", "depth", "errno", "flags", "signature", "pid", "tid", "rank"),
@@ -139,9 +139,9 @@ class Splitter:
             groups[: len(made)], fields[: len(made)] = made, np.array(rows, np.int64).reshape(len(made), len(FIELDS))
             return len(made)
         assert self._native is not None  # noqa: S101
-        told, failed = self._told(columns, low, table), c_bool()
+        native_input, failed = self._native_input(columns, low, table), c_bool()
         done = self._native.splitter_feed(
-            self._splitter, told.ctypes.data, high - low, groups.ctypes.data, fields.ctypes.data, byref(failed)
+            self._splitter, native_input.ctypes.data, high - low, groups.ctypes.data, fields.ctypes.data, byref(failed)
         )
         if failed:
             raise MemoryError
@@ -152,9 +152,9 @@ class Splitter:
     ) -> tuple[int, bool]:
         assert self._native is not None  # noqa: S101
         columns = [_as(getattr(batch, name), dtype) for name, dtype in _DTYPES]
-        told, failed, is_full = self._told(columns, low, table), c_bool(), c_bool()
+        native_input, failed, is_full = self._native_input(columns, low, table), c_bool(), c_bool()
         done = self._native.splitter_code(
-            self._splitter, coder.handle(), told.ctypes.data, high - low, terminals.ctypes.data, byref(is_full),
+            self._splitter, coder.handle(), native_input.ctypes.data, high - low, terminals.ctypes.data, byref(is_full),
             byref(failed),
         )  # fmt: skip
         coder.handle()  # raises if the coder has failed
@@ -162,7 +162,7 @@ class Splitter:
             raise MemoryError
         return int(done), bool(is_full)
 
-    def _told(self, columns: list[npt.NDArray[Any]], low: int, table: DefinitionTable) -> npt.NDArray[np.int64]:
+    def _native_input(self, columns: list[npt.NDArray[Any]], low: int, table: DefinitionTable) -> npt.NDArray[np.int64]:
         strides = [column.strides[0] for column in columns]
         templates = self.templates
         return np.array(
@@ -181,7 +181,7 @@ class Splitter:
         self.templates.learn(_defined(batch.signature[low:high], table.signature_count), table.signature)
 
     def _learn_calls(self, call: npt.NDArray[Any], table: DefinitionTable) -> None:
-        numbers = first_met(_defined(call, table.string_count))
+        numbers = distinct_in_order(_defined(call, table.string_count))
         self._call_of = grown(self._call_of, int(numbers.max()) + 1)
         for number in numbers[self._call_of[numbers] < 0].tolist():
             name = table.string(number)

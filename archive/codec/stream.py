@@ -222,7 +222,7 @@ def calls_of(
     coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
     coder.define(section.terminals)
     for field, values in enumerate(section.literals):
-        coder.give_literals(field, values)
+        coder.add_literals(field, values)
     if sum(stamps.calls for stamps in section.stamps) != section.calls:
         raise InputError(where, None, "as many times as calls are not there", f"{section.calls}")
     terminals = expand(section.rules, section.calls, where)

@@ -16,10 +16,10 @@ _MARK: Final = "\x00"
 _SHORT: Final = 512
 
 
-def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
+def extract_integers(text: str, most: int) -> tuple[str, tuple[int, ...]]:
     r"""Split a text into its constant part and its integers. It takes at most ``most`` integers, left to right.
 
-    >>> take_apart("pwrite64(fd=3, count=64)", 6)
+    >>> extract_integers("pwrite64(fd=3, count=64)", 6)
     ('pwrite64(fd=\x00, count=\x00)', (3, 64))
     """
     if _MARK in text:
@@ -36,19 +36,19 @@ def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
 
 
 @lru_cache(maxsize=1 << 13)
-def _taken_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
+def _extracted(text: str, most: int) -> tuple[str, tuple[int, ...]]:
     """Return the same, padded with zeros to ``most`` integers. Cached, because processes repeat each other's texts."""
-    template, numbers = take_apart(text, most)
+    template, numbers = extract_integers(text, most)
     return template, numbers + (0,) * (most - len(numbers))
 
 
-def places_in(template: str) -> int:
+def integer_count(template: str) -> int:
     """Return the number of integers of a template."""
     return 0 if template.startswith(2 * _MARK) else template.count(_MARK)
 
 
-def put_together(template: str, numbers: list[int]) -> str:
-    """Insert integers into a template; the inverse of ``take_apart``.
+def insert_integers(template: str, numbers: list[int]) -> str:
+    """Insert integers into a template; the inverse of ``extract_integers``.
 
     Raises:
         ValueError: the number of integers differs from that of the template.
@@ -83,7 +83,7 @@ class Templates:
 
     def learn(self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]) -> None:
         """Process the new ones among the signatures with these numbers, int64[n]."""
-        distinct = first_met(signatures)
+        distinct = distinct_in_order(signatures)
         self.numbers = grown(self.numbers, int(distinct.max(initial=0)) + 1)
         if len(self.integers) < len(self.numbers):
             integers = np.zeros((len(self.numbers), self._most), np.int64)
@@ -95,7 +95,7 @@ class Templates:
         places, rows = [], []
         for number in fresh.tolist():
             text = text_of(number)
-            template, values = (_taken_apart if len(text) <= _SHORT else _taken_apart.__wrapped__)(text, self._most)
+            template, values = (_extracted if len(text) <= _SHORT else _extracted.__wrapped__)(text, self._most)
             place = self._known.setdefault(template, len(self.texts))
             if place == len(self.texts):
                 self.texts.append(template)
@@ -114,7 +114,7 @@ def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
     return longer
 
 
-def first_met(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def distinct_in_order(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the distinct numbers in the order of their first appearance."""
     distinct, first = np.unique(numbers, return_index=True)
     return distinct[np.argsort(first, kind="stable")]

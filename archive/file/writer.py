@@ -16,9 +16,9 @@ from ...events.definitions import Definitions, DefinitionTable
 from ...events.stream import StreamInfo
 from ..blocks import MAX_PIECE, BlockKind, encode_block, head
 from ..codec.encoding import Part, PartKind, repeated_text_part, section_part, text_part
-from ..codec.few import AlikeParts, FewCalls
 from ..codec.stream import Section, StreamCompressor
 from ..codec.times import Times, encode_times, pack_stamps
+from ..codec.uncompressed_calls import PartCache, UncompressedCalls
 from ..merge.merging import Merger
 
 _encoder = msgspec.msgpack.Encoder()
@@ -35,11 +35,11 @@ class _Open:
     name: str
     info: StreamInfo
     compressor: StreamCompressor
-    is_told: bool = False
+    is_introduced: bool = False
     """Whether ``info`` has been written."""
     member: tuple[int, int] | None = None
     """Lane and rank in it, determined when first needed because ranks are often known late."""
-    few: FewCalls = field(default_factory=FewCalls)
+    few: UncompressedCalls = field(default_factory=UncompressedCalls)
     """Calls that the compressor has not received yet."""
     table: DefinitionTable = field(default_factory=DefinitionTable)
     names: Definitions = field(default_factory=Definitions)
@@ -81,7 +81,7 @@ class ArchiveWriter:
         self._counted = 0
         self._blocks = 0
         self._merger = Merger(self._write)
-        self._alike = AlikeParts()
+        self._alike = PartCache()
         self._ready: list[bytes] = []
         """Blocks that remain valid if later ones fail, because others may already refer to them."""
 
@@ -99,7 +99,7 @@ class ArchiveWriter:
         if known is None:
             self._streams[stream] = _Open(stream, info, StreamCompressor(tick_ns=self._tick_ns))
         elif known.info != info:
-            known.info, known.is_told = info, False
+            known.info, known.is_introduced = info, False
         return self._take_ready()
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> bytes:
@@ -184,7 +184,7 @@ class ArchiveWriter:
 
         return {
             "streams": [
-                (each.name, each.info, each.is_told, each.member, each.table, parts(each), each.taken)
+                (each.name, each.info, each.is_introduced, each.member, each.table, parts(each), each.taken)
                 for each in self._streams.values()
             ],
             "taken": self.taken,
@@ -210,8 +210,8 @@ class ArchiveWriter:
         writer._of_rank.update(state["of_rank"])
         writer._counted, writer._blocks = state["counted"], state["blocks"]
         writer._merger = Merger(writer._write, state["pieces"])
-        for name, info, is_told, member, table, parts, taken in state["streams"]:
-            known = _Open(name, info, StreamCompressor(tick_ns=writer._tick_ns), is_told, member, table=table)
+        for name, info, is_introduced, member, table, parts, taken in state["streams"]:
+            known = _Open(name, info, StreamCompressor(tick_ns=writer._tick_ns), is_introduced, member, table=table)
             known.parts.update({PartKind(kind): count for kind, count in parts.items()})
             known.parts[PartKind.LOSSES], known.losses = state.get("losses", {}).get(name, (0, {}))
             known.taken = known.closed = taken
@@ -271,8 +271,8 @@ class ArchiveWriter:
 
     def _introduce(self, known: _Open) -> None:
         """Write the StreamInfo, files and handles of a stream if they are new."""
-        if not known.is_told:
-            known.is_told = True
+        if not known.is_introduced:
+            known.is_introduced = True
             self._part(known, PartKind.STREAM, text_part((known.name, known.info)))
         names, known.names = known.names, Definitions()
         for at in range(0, max(len(names.files), len(names.handles)), _NAMES_A_PART):

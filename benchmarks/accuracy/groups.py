@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 from iotide.analyzers.groups.update import GroupAnalyzer
-from iotide.analyzers.offline.members import Apart, with_groups
+from iotide.analyzers.offline.members import MemberEvents, with_groups
 from iotide.analyzers.offline.trace import detect, examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
@@ -43,7 +43,7 @@ def whole_trace(job: Grouped) -> Prediction:
     """Return the detected periods and groups of a finished trace."""
     settings, batches = DetectSettings(), job.batches()
     prediction, view = examine([(batch, _COUNTS) for batch, _ in batches], settings, "job")
-    return with_groups(prediction, view, Apart(batches, job.files, _COUNTS), settings)[0]
+    return with_groups(prediction, view, MemberEvents(batches, job.files, _COUNTS), settings)[0]
 
 
 def present_periods(prediction: Prediction) -> Iterator[tuple[float, Who | None, NextPhase | None]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...analyzers.offline.detection import AnalysisOptions, analyse
-from ...analyzers.offline.members import Beside
+from ...analyzers.offline.members import SecondaryResult
 from ...analyzers.offline.requests import Batches
 from ...analyzers.settings import DetectSettings
 from ...events.files import readable
@@ -25,7 +25,7 @@ class Detected(NamedTuple):
 
     report: DetectionReport
     member_events: Batches | None
-    other_periods: Sequence[Beside]
+    other_periods: Sequence[SecondaryResult]
 
 
 def report_of(

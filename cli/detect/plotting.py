@@ -13,7 +13,7 @@ import click
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
-    from ...analyzers.offline.members import Beside
+    from ...analyzers.offline.members import SecondaryResult
     from ...analyzers.offline.requests import Batches
     from ...analyzers.settings import DetectSettings
     from ...results.traces.analysis import DetectionReport
@@ -59,7 +59,7 @@ def write_picture(
     settings: DetectSettings,
     every_s: float | None,
     own: Batches | None,
-    beside: Sequence[Beside],
+    beside: Sequence[SecondaryResult],
 ) -> None:
     """Draw a trace to a file, which appears when it is complete.
 

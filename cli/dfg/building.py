@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.common.again import Again
 from ...analyzers.common.ordered import Columns, joined_columns
+from ...analyzers.common.reiterable import Reiterable
 from ...analyzers.dfg.naming import Mapper
 from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.sizes import sizes_of
@@ -23,7 +23,7 @@ from ...analyzers.pipeline.graph_steps import (
     GraphColumns,
     activities_on_data,
     graph_columns,
-    let_through,
+    selected_events,
     with_data,
 )
 from ...analyzers.pipeline.numbering import JobNames
@@ -71,7 +71,7 @@ class Selection:
 
     def filtered(self, to: Sequence[Filter]) -> Selection:
         """Return the events that at least one of the filters selects."""
-        parts = Again(partial(self._filtered, [Selector(each, self.start_ns) for each in to]))
+        parts = Reiterable(partial(self._filtered, [Selector(each, self.start_ns) for each in to]))
         kept = sum(len(part.batch) for part in parts)
         return replace(self, parts=parts, events=kept, left_out=self.left_out + self.events - kept)
 
@@ -95,7 +95,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
     def parts() -> Iterator[Part]:
         for name, chunk in trace.seen:
             stream = trace.streams[name]
-            batch = let_through(translators[name].translate(chunk), selector, names, stream.info)
+            batch = selected_events(translators[name].translate(chunk), selector, names, stream.info)
             if len(batch):
                 yield Part(stream, batch, cases.of(batch, name, stream.info))
 
@@ -105,7 +105,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
         for part in parts():
             kept += len(part.batch)
             mapper.observe(part.batch, part.case)
-    return Selection(names, cases, mapper, Again(parts), kept, start_ns, trace.events - kept)
+    return Selection(names, cases, mapper, Reiterable(parts), kept, start_ns, trace.events - kept)
 
 
 def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = MAX_HELD) -> Graph:

@@ -79,7 +79,7 @@ def compute_comparison(
     Raises:
         click.UsageError: a side has no event, or an event belongs to both.
     """
-    from ...analyzers.common.again import Again
+    from ...analyzers.common.reiterable import Reiterable
     from ...analyzers.dfg.compare import compare
     from .building import graph_of
 
@@ -94,7 +94,7 @@ def compute_comparison(
     green, red = (graph_of(part, view, side.text) for part, side in zip(parts, sides, strict=True))
     union = replace(
         both,
-        parts=Again(
+        parts=Reiterable(
             lambda: (
                 replace(part, case=part.case * 2 + number)
                 for number, selection in enumerate(parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...analyzers.dfg.spec.filters import Filter, Selector
 from ...analyzers.layers.report.report import Cut
 from ...analyzers.layers.settings import LayersSettings
-from ...analyzers.pipeline.graph_steps import let_through
+from ...analyzers.pipeline.graph_steps import selected_events
 from ...analyzers.pipeline.job_layers import JobLayers
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
@@ -51,7 +51,7 @@ def report_of(
 
     def pick(batch: EventBatch, info: StreamInfo) -> EventBatch:
         nonlocal kept
-        picked = let_through(batch, selector, names, info)
+        picked = selected_events(batch, selector, names, info)
         kept += len(picked)
         return picked
 

@@ -13,11 +13,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.common.again import Again
+from ...analyzers.common.reiterable import Reiterable
 from ...analyzers.copied_code import as_copied, copies_files
 from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ...analyzers.mapped_stores import mapped_stores
-from ...analyzers.offline.members import Apart
+from ...analyzers.offline.members import MemberEvents
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.signal.selection import ALL_COUNTS, counted
 from ...collectors.source import Chunk, Opened, Origin, Problems, UnsupportedData
@@ -87,7 +87,7 @@ class Trace:
     @property
     def signal(self) -> Iterable[tuple[str, EventBatch]]:
         """The selected events, with the columns for the signal."""
-        return Again(self.chunks.of_signal) if self.windowed is None else self.windowed
+        return Reiterable(self.chunks.of_signal) if self.windowed is None else self.windowed
 
     @property
     def events(self) -> int:
@@ -152,20 +152,20 @@ class Trace:
             if self.window_ns is not None:
                 yield make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)
 
-        return Again(pairs)
+        return Reiterable(pairs)
 
     def _left_out(self) -> dict[str, npt.NDArray[np.uint8]]:
         of_file = cache(self.rule.left_out)  # streams use the same files
         return {name: stream.of_files(of_file, self.rule) for name, stream in self.streams.items()}
 
-    def with_members(self) -> Apart:
+    def with_members(self) -> MemberEvents:
         """Return the events in one numbering of files, with their members."""
         names = JobNames(MAX_CALLS, MAX_FILES, self.rule)
         translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
-        batches = Again(
+        batches = Reiterable(
             lambda: ((translators[name].translate(batch), self.streams[name].info) for name, batch in self.signal)
         )
-        return Apart(batches, names.files, names.left_out)
+        return MemberEvents(batches, names.files, names.left_out)
 
     def within(self, from_ns: int, to_ns: int) -> Trace:
         """Return the events within a window of time. Requests at its edges have their share of the bytes."""
@@ -200,7 +200,7 @@ class Trace:
 
         for _ in keys():
             pass
-        return Again(keys), list(numbers)
+        return Reiterable(keys), list(numbers)
 
 
 def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.NDArray[np.intp], list[str]]:

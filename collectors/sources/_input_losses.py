@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from ...events.losses import INPUT_BYTES, events_of
-from ...events.network.wire import carried
+from ...events.network.wire import sendable_events
 from ..source import Chunk, Lost, Opened, SourceItem
 
 _MAX_JOBS: Final = 64
@@ -50,7 +50,7 @@ class InputLosses:
 
     def _without_impossible(self, chunk: Chunk) -> Chunk:
         """Remove calls with impossible values: on the wire, they would cost their whole batch."""
-        good = carried(chunk.batch)
+        good = sendable_events(chunk.batch)
         if good is None:
             return chunk
         self._counters["events_dropped:malformed"] += int(len(good) - np.count_nonzero(good))

@@ -9,7 +9,7 @@ import numpy as np
 from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.signal.selection import FEW, counted, counted_of_few
 from ...events import EventBatch
-from ...events.batch import occurring
+from ...events.batch import representatives
 from ...results.prediction import FileSystem
 
 _MAX_FILE_SYSTEMS: Final = 16
@@ -33,7 +33,7 @@ class FileSystems:
             if not any(unseen := [not self._seen[file] for file in files]):
                 return set()
             return {files[row] for row in counted_of_few(batch, self._names.left_out) if unseen[row]}
-        fresh = np.frombuffer(self._seen, np.uint8)[occurring(batch.file)] == 0
+        fresh = np.frombuffer(self._seen, np.uint8)[representatives(batch.file)] == 0
         if not fresh.any():
             return set()
         return set(batch.file[counted(batch, self._names.left_out, "both") & fresh].tolist())

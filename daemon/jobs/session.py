@@ -16,7 +16,7 @@ from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.time_limit import time_limit_of, written_of
 from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
-from ...events.batch import occurring
+from ...events.batch import representatives
 from ...events.losses import MISPLACED, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
@@ -225,7 +225,7 @@ class JobSession:
         self._count(batch, last, now_s)
         self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
         self._add_to_signal(batch, last, now_s)
-        self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
+        self.flushed = self.flushed or bool((representatives(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyzers.put(batch, stream, self.infos[stream])
 
     def _shifted_to_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
@@ -255,7 +255,7 @@ class JobSession:
         with self.failures.guard_query(PREDICTION):
             # a run ends with its last I/O: the silence until the job counts as ended is not part of its period
             at_ns = (self.predictor.last_ns or self.last_ns) if whole else now_ns
-            predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
+            predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.without_search(at_ns)
             if looks:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
             predicted = predicted.with_stamp_resolution(self.stamp_ns / 1e9)
@@ -393,6 +393,6 @@ class JobSession:
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
-        ranks = occurring(batch.rank)
+        ranks = representatives(batch.rank)
         if ranks.max() >= 0:
             self.ranks.update(rank for rank in set(ranks.tolist()) if rank >= 0)

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from .spells import Spell
+from .recurring_condition import RecurringCondition
 
 _log = logging.getLogger(__name__)
 _MAX_DESCRIPTORS: Final = 1 << 20
@@ -55,7 +55,7 @@ def backlog() -> int:
     return 100 if limit() >= 8 * _MAX_SPARES else 4
 
 
-class _Door:
+class _ConnectionGate:
     """Blocks or allows new connections to a ZeroMQ socket; existing connections are not affected."""
 
     def __init__(self, endpoint: str) -> None:
@@ -63,7 +63,7 @@ class _Door:
         self._listener = _listener_at(self._path) if scheme == "tcp" else None
         self._is_file = scheme == "ipc" and not self._path.startswith("@")
 
-    def shut(self) -> None:
+    def block(self) -> None:
         """Make new peers wait, or retry later."""
         with contextlib.suppress(OSError):
             if self._listener is not None:
@@ -81,7 +81,7 @@ class _Door:
             elif self._is_file:
                 os.rename(f"{self._path}.shut", self._path)  # noqa: PTH104
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Close the duplicated socket, which would otherwise continue to listen."""
         if self._listener is not None:
             self._listener.close()
@@ -112,13 +112,13 @@ class ListenerGuard:
     ) -> None:
         self._name, self._endpoint = name, endpoint
         self._stop, self._listen, self._on_pause = stop, listen, on_pause
-        self._door = _Door(endpoint)
-        self._is_shut = self._is_stopped = False
+        self._gate = _ConnectionGate(endpoint)
+        self._is_blocked = self._is_stopped = False
         self._spares: list[int] = []
         self._most_spares = min(_MAX_SPARES, limit() // 16)
         self._take_spares()
         self._checked_s: float | None = None
-        self._spell = Spell()
+        self._condition = RecurringCondition()
 
     def check(self, now_s: float) -> None:
         """Check the remaining descriptors, a few times a second. Must be called often, with a steady clock."""
@@ -126,55 +126,55 @@ class ListenerGuard:
             return
         self._checked_s = now_s
         left = free()
-        if not self._is_shut and left < self._most_spares:
-            self._shut(left, now_s)
-        elif self._is_shut and not self._is_stopped and left <= 0:
-            self._door.leave()
+        if not self._is_blocked and left < self._most_spares:
+            self._block(left, now_s)
+        elif self._is_blocked and not self._is_stopped and left <= 0:
+            self._gate.close()
             self._stop()
             self._is_stopped = True
-        elif self._is_shut and left >= 3 * self._most_spares:
+        elif self._is_blocked and left >= 3 * self._most_spares:
             with contextlib.suppress(OSError):  # the previous listener may still exist
-                self._let_in()
-        if self._is_shut:
-            self._spell.goes_on(now_s)
-        elif (ended := self._spell.ended(now_s)) is not None:
+                self._allow()
+        if self._is_blocked:
+            self._condition.continues(now_s)
+        elif (ended := self._condition.ended(now_s)) is not None:
             text = "%s accepts connections again, after %d pauses in %.0f s"
             _log.warning(text, self._name, ended.times, ended.lasted_s)
 
     def renew(self) -> None:
         """End the existing connections; peers reconnect once the socket has left its address."""
         if not self._is_stopped:
-            self._door.leave()
+            self._gate.close()
             self._stop()
-            self._is_shut = self._is_stopped = True
+            self._is_blocked = self._is_stopped = True
 
     def close(self) -> None:
         """Releases everything; must be called before the socket is closed."""
-        self._door.open()
-        self._door.leave()
+        self._gate.open()
+        self._gate.close()
         self._drop_spares()
 
-    def _shut(self, left: int, now_s: float) -> None:
-        self._door.shut()
-        self._is_shut = True
+    def _block(self, left: int, now_s: float) -> None:
+        self._gate.block()
+        self._is_blocked = True
         self._drop_spares()
         self._on_pause()
-        if self._spell.occurred(now_s):
+        if self._condition.occurred(now_s):
             _log.error(
                 "%s accepts no more connections: %d of %d files are open; raise ulimit -n (LimitNOFILE= of the unit). "
                 "Further pauses are counted but not logged",
                 self._name, limit() - left, limit(),
             )  # fmt: skip
 
-    def _let_in(self) -> None:
+    def _allow(self) -> None:
         if self._is_stopped:
             self._listen()
-            self._door = _Door(self._endpoint)
+            self._gate = _ConnectionGate(self._endpoint)
             self._is_stopped = False
         else:
-            self._door.open()
+            self._gate.open()
         self._take_spares()
-        self._is_shut = False
+        self._is_blocked = False
 
     def _take_spares(self) -> None:
         with contextlib.suppress(OSError):

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import EventBatch, empty_batch, is_constant, make_batch, occurring
+from ..batch import EventBatch, empty_batch, is_constant, make_batch, representatives
 from ..definitions import Definitions, FileInfo
 from ..errors import ProtocolError
 from ..schema import COLUMNS, Kind, Layer
@@ -271,7 +271,7 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
     return batch
 
 
-def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
+def sendable_events(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
     """Return which events the wire accepts, because it refuses a batch with one invalid event. None: all."""
     if not len(batch):
         return None
@@ -285,11 +285,11 @@ def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
 
 def _check_values(batch: EventBatch) -> None:
     for name in ("start", "duration", "bytes"):
-        column = occurring(getattr(batch, name))
+        column = representatives(getattr(batch, name))
         if len(column) == 1:
             if not 0 <= int(column[0]) <= LATEST_NS:
                 raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
         elif int(column.view(np.uint64).max()) > LATEST_NS:  # as unsigned numbers, negative ones are the largest
             raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
-    if int(occurring(batch.kind).max()) > _LAST_KIND or int(occurring(batch.layer).max()) > _LAST_LAYER:
+    if int(representatives(batch.kind).max()) > _LAST_KIND or int(representatives(batch.layer).max()) > _LAST_LAYER:
         raise ProtocolError("a kind or layer is not one of the protocol's")

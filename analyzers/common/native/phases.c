@@ -1,4 +1,4 @@
-/* Sums events by file system while they follow one another closely. analyzers/file_systems/summing.py is its
+/* Sums events by file system while they follow one another closely. analyzers/file_systems/event_sums.py is its
  * interface, with a NumPy fallback. */
 #include <stdbool.h>
 #include <stdint.h>

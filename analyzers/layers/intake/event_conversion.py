@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from ....events import EventBatch, Flag, Kind, Layer
-from ....events.batch import IntArray, occurring
-from ....events.spread import asked_for, busy_ns, calls_in
+from ....events.batch import IntArray, representatives
+from ....events.summaries import busy_ns, calls_in, requested_bytes
 from ...common.state import Ints
 from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
 from ..state.sums import MAX_PLAUSIBLE
@@ -47,7 +47,7 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
 
 def _without_endless_requests(batch: EventBatch) -> EventBatch:
     requested = batch.requested
-    if not len(batch) or int(occurring(requested).max()) <= _MAX_AT_ONCE:
+    if not len(batch) or int(representatives(requested).max()) <= _MAX_AT_ONCE:
         return batch
     moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
     other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # the column has another meaning there
@@ -85,7 +85,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
         start=batch.start,
         end=batch.end,
         ns=_within(busy_ns(batch), 0, _MAX_NS),
-        requested=asked_for(batch),
+        requested=requested_bytes(batch),
         count=calls_in(batch),
         bytes=batch.bytes,
         failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
@@ -98,7 +98,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
 
 def _within(column: IntArray, low: int, high: int) -> IntArray:
     """Return a column, clipped if a value is out of bounds."""
-    values = occurring(column)
+    values = representatives(column)
     if int(values.min()) >= low and int(values.max()) <= high:
         return column
     return np.clip(column, low, high)

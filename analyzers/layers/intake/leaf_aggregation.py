@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ....events import EventBatch, is_constant
-from ....events.batch import IntArray, occurring
+from ....events.batch import IntArray, representatives
 from ...common.grouping import Grouping
 from ...common.state import Ints, Rows
 from ..calls import PROGRAM, Calls
@@ -22,7 +22,7 @@ def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> 
         serial: process number of each event.
         place: function that returns the nodes of handles from the first event of each.
     """
-    if not occurring(batch.handle).any():
+    if not representatives(batch.handle).any():
         return -1 - batch.parent.astype(np.int64)
     found = Grouping([serial, batch.handle])
     rows = found.first_of_least(batch.start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from ....events.network.spells import CALM_S, Spell
+from ....events.network.recurring_condition import CALM_S, RecurringCondition
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class ConditionLog:
 
     def __init__(self, begins: str, ends: str) -> None:
         self._begins, self._ends = begins, ends
-        self._spell = Spell()
+        self._spell = RecurringCondition()
         self._timer: asyncio.TimerHandle | None = None
 
     def occurred(self, *about: object) -> None:

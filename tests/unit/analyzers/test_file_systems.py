@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.file_systems import summing
+from iotide.analyzers.file_systems import event_sums
+from iotide.analyzers.file_systems.file_system_table import file_system_of
 from iotide.analyzers.file_systems.phase_table import (
     CALLS,
     END,
@@ -21,7 +22,6 @@ from iotide.analyzers.file_systems.phase_table import (
     bucket_of,
     quantile_s,
 )
-from iotide.analyzers.file_systems.places import spot_of
 from iotide.analyzers.file_systems.update import KIND, FileSystemsAnalyzer
 from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.numbering import JobNames
@@ -94,8 +94,8 @@ def by_name(analyzer: FileSystemsAnalyzer) -> dict[str, FileSystemUse]:
     ],
 )
 def test_file_system_has_one_identity(file: FileInfo, names: dict[str, str], expected: tuple[str, str, str]) -> None:
-    spot = spot_of(file, names)
-    assert (spot.name, spot.place, spot.local) == expected
+    node_file_system = file_system_of(file, names)
+    assert (node_file_system.name, node_file_system.place, node_file_system.local) == expected
 
 
 def test_shared_file_system_is_one_of_all_hosts_and_a_disk_is_one_of_each() -> None:
@@ -315,12 +315,12 @@ def test_compiled_helper_does_what_numpy_does(
         analyzer = made()
         replaced: Callable[[], object] | None = None
         if not native:
-            replaced, summing.native = summing.native, lambda: None  # type: ignore[assignment]
+            replaced, event_sums.native = event_sums.native, lambda: None  # type: ignore[assignment]
         try:
             analyzer.update(taken)
         finally:
             if replaced is not None:
-                summing.native = replaced  # type: ignore[assignment]
+                event_sums.native = replaced  # type: ignore[assignment]
         outcomes.append((told(analyzer), analyzer.losses()))
     assert outcomes[0] == outcomes[1]
 

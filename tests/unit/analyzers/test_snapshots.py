@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections import Counter, OrderedDict, deque
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from iotide.analyzers.pipeline import stored_names
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.snapshots import STATE_VERSION, SnapshotError, restore, schema, snapshot
 from iotide.analyzers.settings import DetectSettings
@@ -241,6 +243,14 @@ def test_job_that_is_restored_goes_on_as_if_it_had_never_stopped(name: str, shar
             session.predict(NOW_S)
     assert restored.predict(NOW_S, whole=True) == never.predict(NOW_S, whole=True)
     assert told(restored) == told(never)
+
+
+@pytest.mark.parametrize("name", stored_names.CLASSES)
+def test_renamed_classes_keep_their_names_in_documents(name: str) -> None:
+    module, _, path = name.partition(":")
+    renamed = getattr(importlib.import_module(f"iotide.{module}"), path)
+    assert renamed.__qualname__ == path
+    assert stored_names.class_of(stored_names.stored_class(name)) == name
 
 
 def test_attributes_of_a_session_are_those_of_this_version() -> None:

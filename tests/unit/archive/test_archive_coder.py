@@ -57,7 +57,7 @@ def test_decoding_gives_the_calls_back(made: list[tuple[int, list[int]]], fallba
         reader = Coder(FIELDS, 3)
         reader.define(table)
         for field, each in enumerate(literals):
-            reader.give_literals(field, each)
+            reader.add_literals(field, each)
         back_groups, back_fields = reader.decode(terminals)
     assert back_groups.tolist() == groups.tolist()
     assert back_fields.tolist() == fields.tolist()
@@ -111,14 +111,14 @@ def test_more_handles_than_are_remembered_are_coded_and_decoded() -> None:
     reader = Coder(FIELDS, 3)
     reader.define(table)
     for field, each in enumerate(literals):
-        reader.give_literals(field, each)
+        reader.add_literals(field, each)
     assert (reader.decode(terminals)[1] == made_fields).all()
 
 
 def test_undefined_terminals_and_missing_literals_end_the_decoding() -> None:
     reader = Coder(1, 1)
     reader.define(Terminals(np.array([0], np.uint32), np.array([1], np.uint32), np.array([[0]], np.int64)))
-    reader.give_literals(0, np.array([5], np.int64))
+    reader.add_literals(0, np.array([5], np.int64))
     groups, fields = reader.decode(np.array([0, 0], np.int32))
     assert (groups.tolist(), fields.tolist()) == ([0], [[5]])
     assert len(reader.decode(np.array([9], np.int32))[0]) == 0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.archive.codec.stream import Section, StreamCompressor, calls_of
-from iotide.archive.codec.text_templates import put_together, take_apart
+from iotide.archive.codec.text_templates import extract_integers, insert_integers
 from iotide.archive.codec.times import pack_stamps, unpack_stamps
 from iotide.archive.integers import integers
 from iotide.archive.integers.varints import decode_varints, encode_varints
@@ -214,11 +214,11 @@ def test_integers_that_are_too_many_or_none_are_refused() -> None:
 @settings(deadline=None, max_examples=300)
 @given(st.text("ab=, (-_.0123456789#@\x00[]"), st.integers(0, 6))
 def test_numbers_come_back_into_texts(text: str, most: int) -> None:
-    template, numbers = take_apart(text, most)
-    assert put_together(template, list(numbers)) == text
+    template, numbers = extract_integers(text, most)
+    assert insert_integers(template, list(numbers)) == text
     assert len(numbers) <= most
 
 
 def test_counter_in_a_text_is_taken_out() -> None:
-    assert take_apart("pwrite64(fd=3, count=-64)", 6)[1] == (3, -64)
-    assert take_apart("open(mode=0644, fh=@1f2e, at=1.5)", 6)[1] == ()
+    assert extract_integers("pwrite64(fd=3, count=-64)", 6)[1] == (3, -64)
+    assert extract_integers("open(mode=0644, fh=@1f2e, at=1.5)", 6)[1] == ()

@@ -14,7 +14,7 @@ from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE
 from iotide.analyzers.layers.state.tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, concatenate, make_batch
-from iotide.events.spread import calls_in
+from iotide.events.summaries import calls_in
 from support.jobs.batches import batches
 from support.references.layers_naive import (
     INFO,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.groups.sketch import BINS, Sketch
 from iotide.analyzers.groups.update import GroupAnalyzer
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
-from iotide.analyzers.offline.members import Apart, with_groups
+from iotide.analyzers.offline.members import MemberEvents, with_groups
 from iotide.analyzers.offline.plot_data import panels_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.online.predictor import Predictor
@@ -55,7 +55,7 @@ def stream(command: str = "", host: str = "n1", pid: int = 0) -> StreamInfo:
 def finished(batches: list[tuple[EventBatch, StreamInfo]], wanted: DetectSettings | None = None) -> Prediction:
     wanted = wanted or DetectSettings()
     found, view = examine([(batch, COUNTS) for batch, _ in batches], wanted, "j")
-    return with_groups(found, view, Apart(batches, FILES, COUNTS), wanted)[0]
+    return with_groups(found, view, MemberEvents(batches, FILES, COUNTS), wanted)[0]
 
 
 def running(batches: list[tuple[EventBatch, StreamInfo]], until_s: float) -> Prediction:
@@ -359,7 +359,7 @@ def test_shown_facts_of_the_main_period_belong_to_its_members(
     ]
     whole = [(batch, COUNTS) for batch, _ in batches]
     wanted = DetectSettings()
-    told, _, own, *_ = analyse(whole, wanted, "j", AnalysisOptions(), lambda: Apart(batches, FILES, COUNTS))
+    told, _, own, *_ = analyse(whole, wanted, "j", AnalysisOptions(), lambda: MemberEvents(batches, FILES, COUNTS))
     assert told.period_s is not None
     assert told.who is not None
     assert own is not None
@@ -402,7 +402,7 @@ def test_each_period_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
         for at, (period, count, size, first) in enumerate(programs)
     ]
     whole, wanted = [(batch, COUNTS) for batch, _ in batches], DetectSettings()
-    found = analyse(whole, wanted, "j", AnalysisOptions(), lambda: Apart(batches, FILES, COUNTS))
+    found = analyse(whole, wanted, "j", AnalysisOptions(), lambda: MemberEvents(batches, FILES, COUNTS))
     told = found.prediction
     panels = panels_of(whole, wanted, told, own=found.own, beside=found.beside)
     assert [each.other for each in panels.beside] == [each for each in told.others if each.relation == "beside"]
@@ -457,7 +457,11 @@ def test_page_and_pictures_tell_each_period_with_whose_it_is(tmp_path: Path) -> 
 def test_period_of_all_has_no_events_of_its_own() -> None:
     batches = [(phases(20.0, 30, [0, 1, 2, 3], 1), stream())]
     told, _, own, *_ = analyse(
-        [(batches[0][0], COUNTS)], DetectSettings(), "j", AnalysisOptions(), lambda: Apart(batches, FILES, COUNTS)
+        [(batches[0][0], COUNTS)],
+        DetectSettings(),
+        "j",
+        AnalysisOptions(),
+        lambda: MemberEvents(batches, FILES, COUNTS),
     )
     assert told.period_s is not None
     assert own is None

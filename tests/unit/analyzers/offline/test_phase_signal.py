@@ -6,7 +6,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
-from iotide.analyzers.common.again import Again
+from iotide.analyzers.common.reiterable import Reiterable
 from iotide.analyzers.offline.phase_signal import signal_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
@@ -40,7 +40,7 @@ def test_memory_does_not_grow_with_the_trace() -> None:
 
         tracemalloc.start()
         try:
-            signal_of(Again(pieces), settings, prediction)
+            signal_of(Reiterable(pieces), settings, prediction)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from iotide.analyzers.offline.phase_signal import phases_of, signal_of
 from iotide.analyzers.offline.plot_data import panels_of, replay_of
-from iotide.analyzers.offline.replay import MAX_MOMENTS, in_order, judge, moments_of, predictions_at, span_of
+from iotide.analyzers.offline.replay import (
+    MAX_MOMENTS,
+    evaluate_predictions,
+    in_order,
+    prediction_times,
+    predictions_at,
+    span_of,
+)
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
@@ -110,21 +117,21 @@ def test_moments_follow_the_phases_and_are_bounded() -> None:
     events = make_batch(2, {"start": [0, 4_000 * 10**9], "bytes": 1, "kind": int(Kind.WRITE)})
     phases = phases_at(*np.arange(0.0, 4000.0, 2.0))
     span = span_of([events])
-    moments = moments_of(span, phases, None, bin_ns=10**8)
+    moments = prediction_times(span, phases, None, bin_ns=10**8)
     assert len(moments) == MAX_MOMENTS
     assert np.all(np.diff(moments) > 0)
     assert np.allclose(moments[:20] / 1e9, phases.end_s[:20] + 0.1)
     assert moments[-1] / 1e9 == pytest.approx(phases.end_s[-1] + 0.1)
-    evenly = moments_of(span, phases, 0.001, bin_ns=10**8)
+    evenly = prediction_times(span, phases, 0.001, bin_ns=10**8)
     assert len(evenly) <= MAX_MOMENTS
     assert len(set(np.diff(evenly).tolist())) == 1
-    assert moments_of(span, phases_at(), None, bin_ns=10**8)[0] >= 10**9
+    assert prediction_times(span, phases_at(), None, bin_ns=10**8)[0] >= 10**9
 
 
 def test_truth_is_the_first_phase_after_the_prediction() -> None:
     phases = phases_at(1.0, 11.0, 21.0)
     made = [with_start(2.0, 10.0, 12.0, 12.5), with_start(12.0, 20.0, 20.5, 20.9), with_start(22.0, 30.0, 31.0, 32.0)]
-    result = judge("job", made, phases, 10.0)
+    result = evaluate_predictions("job", made, phases, 10.0)
     assert [step.phases_seen for step in result.steps] == [1, 2, 3]
     assert [step.came_s for step in result.steps] == [11.0, 21.0, None]
     assert [step.error for step in result.steps] == [pytest.approx(0.1), pytest.approx(-0.05), None]
@@ -137,10 +144,10 @@ def test_truth_is_the_first_phase_after_the_prediction() -> None:
 
 def test_unanswered_predictions_are_not_compared() -> None:
     made = [make_prediction(made_at_s=2.0, period_s=None), with_start(12.0, 20.0, 21.0, 22.0)]
-    result = judge("job", made, phases_at(1.0, 11.0, 21.0), 10.0)
+    result = evaluate_predictions("job", made, phases_at(1.0, 11.0, 21.0), 10.0)
     assert result.answered == result.compared == 1
     assert result.phases_until_answer == 2
-    nothing = judge("job", made[:1], phases_at(), None)
+    nothing = evaluate_predictions("job", made[:1], phases_at(), None)
     assert nothing.median_error is nothing.coverage is nothing.phases_until_answer is None
 
 

@@ -57,4 +57,4 @@ def test_steady_period_with_jitter_is_never_cut(window: str) -> None:
         program = changing(5.0, 5.0, jitter=0.15, phases=(30, 10), seed=seed)
         followed_by = predictor(window, 5.0)
         followed(followed_by, program, 5.0)
-        assert followed_by._all.lookout.windows.changed_ns is None
+        assert followed_by._all.resolution_search.windows.changed_ns is None

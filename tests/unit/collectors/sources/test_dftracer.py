@@ -14,7 +14,7 @@ from iotide.collectors.sources.dftracer.parser import DftracerParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.collectors.sources.sniffing import is_dftracer
 from iotide.events import Flag, Kind, Layer
-from iotide.events.spread import busy_ns, calls_in
+from iotide.events.summaries import busy_ns, calls_in
 from support.formats.parsing import collect, cut, one, parse
 from support.places import DATA
 

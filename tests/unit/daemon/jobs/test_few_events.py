@@ -58,7 +58,7 @@ def test_the_same_events_count(batch: EventBatch, left_out: Any) -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(batches(), st.sampled_from([None, 10**9, 10**15]))), TABLES)
 def test_the_signal_is_the_same(made: list[tuple[EventBatch, int | None]], left_out: Any) -> None:
-    few, many = (job_signal.Seen(DetectSettings()) for _ in range(2))
+    few, many = (job_signal.ReadWriteSignals(DetectSettings()) for _ in range(2))
     for batch, now_ns in made:
         span = few.add(batch, left_out, now_ns)
         with pytest.MonkeyPatch.context() as patch:

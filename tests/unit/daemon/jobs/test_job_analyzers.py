@@ -56,7 +56,7 @@ def calls(pid: int, count: int = EVENTS) -> EventBatch:
     )
 
 
-def asked_for(analyses: JobAnalyzers, name: str) -> object:
+def requested_bytes(analyses: JobAnalyzers, name: str) -> object:
     return getattr(analyses, name) if hasattr(JobAnalyzers, name) else analyses.reporting_analyzer(name)
 
 
@@ -65,7 +65,7 @@ def told(analyses: JobAnalyzers) -> dict[str, object]:
 
 
 def part_of(analyses: JobAnalyzers, name: str) -> object:
-    part = asked_for(analyses, name)
+    part = requested_bytes(analyses, name)
     assert part is not None
     if isinstance(part, Totals):
         return part.calls(), part.files()
@@ -105,7 +105,7 @@ def test_results_are_independent_of_arrival_order_and_of_queries(cuts: list[int]
         for name, info in STREAMS.items():
             pieces.put(calls(info.pid).select(slice(low, high)), name, info)
         for part in asked:
-            asked_for(pieces, part)
+            requested_bytes(pieces, part)
     assert told(pieces) == told(whole)
     assert pieces.events == whole.events == 2 * EVENTS
 
@@ -136,7 +136,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
         analyses.close_stream("a")
         if asked:
             with contextlib.suppress(AnalysisFailedError):
-                asked_for(analyses, name)
+                requested_bytes(analyses, name)
         analyses.settle()
         analyses.put(calls(8), "b", STREAMS["b"])
         analyses.settle()
@@ -144,7 +144,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     for other in ANALYZERS:
         if other == name:
             with pytest.raises(AnalysisFailedError, match="ValueError: broken"):
-                asked_for(broken, other)
+                requested_bytes(broken, other)
             assert broken.losses(other) == broken.losses(other)
         else:
             assert part_of(broken, other) == expected[other]
@@ -175,7 +175,7 @@ def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest
         made_by(monkeypatch, name, broken)
         analyses.put(calls(7), "a", STREAMS["a"])
         with pytest.raises(AnalysisFailedError, match="broken"):
-            asked_for(analyses, name)
+            requested_bytes(analyses, name)
         assert all(part_of(analyses, other) for other in ANALYZERS if other != name)
         monkeypatch.undo()
 

@@ -18,7 +18,7 @@ from iotide.cli.traces.trace_reading import read_traces
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Flag, Kind, Layer
-from iotide.events.spread import busy_ns, calls_in
+from iotide.events.summaries import busy_ns, calls_in
 from iotide.results.layers import Layers
 from support.formats.darshan_package import FOLDER, LOGS, darshan, needs_darshan
 from support.formats.parsing import Stream, collect

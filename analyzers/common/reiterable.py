@@ -8,10 +8,10 @@ from typing import Generic, TypeVar
 T = TypeVar("T", covariant=True)
 
 
-class Again(Generic[T]):
+class Reiterable(Generic[T]):
     """Iterable over the items of a generator function, which is called once per pass.
 
-    >>> squares = Again(lambda: (number * number for number in range(3)))
+    >>> squares = Reiterable(lambda: (number * number for number in range(3)))
     >>> list(squares), list(squares)
     ([0, 1, 4], [0, 1, 4])
     """

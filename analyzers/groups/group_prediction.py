@@ -16,7 +16,7 @@ from .members import Member
 _MIN_SHARE: Final = 1e-6  # minimum share of the bytes of a reported group
 
 
-class Found(Struct, frozen=True):
+class GroupResult(Struct, frozen=True):
     """A group, and the result for its signal.
 
     Attributes:
@@ -43,7 +43,7 @@ class Found(Struct, frozen=True):
         return 0.0 if period is None else period.value
 
 
-class Answer(NamedTuple):
+class GroupedPrediction(NamedTuple):
     """Result for a job whose members were analyzed in groups.
 
     Attributes:
@@ -53,11 +53,11 @@ class Answer(NamedTuple):
     """
 
     prediction: Prediction
-    main: Found | None = None
-    beside: tuple[Found, ...] = ()
+    main: GroupResult | None = None
+    beside: tuple[GroupResult, ...] = ()
 
 
-def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
+def combine_predictions(prediction: Prediction, groups: Sequence[GroupResult]) -> GroupedPrediction:
     """Combine the prediction of a job with its groups.
 
     Groups of the same period are merged. A single period belongs to the whole job, unless other I/O hides it. With
@@ -68,30 +68,32 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
         prediction: prediction for the signal of the whole job.
         groups: all groups.
     """
-    periodic_ones = _of_one_period(_lasting(groups))
+    periodic_ones = _merge_equal_periods(_lasting(groups))
     if not periodic_ones:
-        return Answer(prediction)
+        return GroupedPrediction(prediction)
     if len(periodic_ones) == 1:
         (only,) = periodic_ones
         hidden = (
             only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.tolerances.confidence_gain
         )
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
-        if not hidden or not rest or (prediction.periodic and _same(prediction, only)):
-            return Answer(prediction)
-        return _replaced(prediction, only, [only, *rest], groups)
-    main = next((group for group in periodic_ones if _same(prediction, group)), None)
+        if not hidden or not rest or (prediction.periodic and _has_period_of(prediction, only)):
+            return GroupedPrediction(prediction)
+        return _with_main_group(prediction, only, [only, *rest], groups)
+    main = next((group for group in periodic_ones if _has_period_of(prediction, group)), None)
     foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
     if main is None and min(foreseen, prediction.confidence) < TUNING.tolerances.certain_confidence:
         main = max(periodic_ones, key=lambda group: group.volume)
-    return _replaced(prediction, main, periodic_ones, groups)
+    return _with_main_group(prediction, main, periodic_ones, groups)
 
 
-def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]) -> Answer:
+def _with_main_group(
+    prediction: Prediction, main: GroupResult | None, named: Sequence[GroupResult], groups: Sequence[GroupResult]
+) -> GroupedPrediction:
     """Return the result with the main group's period, and those of the others beside it."""
     total = sum(group.volume for group in groups)
     whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
-    told_beside = [
+    reported_beside = [
         (group, who, period)
         for group, who in zip(named, whose, strict=True)
         if group is not main and (period := group.prediction.period_s) is not None and who.share >= _MIN_SHARE
@@ -109,20 +111,22 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
             next_phase=group.prediction.next_phase,
             bytes_per_phase=None if (scores := group.prediction.scores) is None else scores.bytes_per_phase,
         )
-        for group, who, period in told_beside
+        for group, who, period in reported_beside
     ]
-    told: Prediction = prediction
-    seen_in: Found | None = None
+    reported: Prediction = prediction
+    phase_counts: GroupResult | None = None
     others = [each for each in prediction.others if not any(_near(each, other) for other in beside)]
-    if main is not None and (not _same(prediction, main) or main.prediction.confidence >= prediction.confidence):
-        others = others if _same(prediction, main) else []
-        told, seen_in = main.prediction, main
+    if main is not None and (
+        not _has_period_of(prediction, main) or main.prediction.confidence >= prediction.confidence
+    ):
+        others = others if _has_period_of(prediction, main) else []
+        reported, phase_counts = main.prediction, main
     who = next((who for group, who in zip(named, whose, strict=True) if group is main), None)
-    told = told.model_copy(update={"who": who, "others": [*others, *beside]})
-    return Answer(told, seen_in, tuple(group for group, _, _ in told_beside))
+    reported = reported.model_copy(update={"who": who, "others": [*others, *beside]})
+    return GroupedPrediction(reported, phase_counts, tuple(group for group, _, _ in reported_beside))
 
 
-def _lasting(groups: Sequence[Found]) -> list[Found]:
+def _lasting(groups: Sequence[GroupResult]) -> list[GroupResult]:
     """Return groups with enough phases whose period is not the inside of another group's phase."""
     sure = [
         group
@@ -133,21 +137,21 @@ def _lasting(groups: Sequence[Found]) -> list[Found]:
     return [group for group in sure if all(group.span_s > other.period_s for other in sure)]
 
 
-def _of_one_period(groups: Sequence[Found]) -> list[Found]:
+def _merge_equal_periods(groups: Sequence[GroupResult]) -> list[GroupResult]:
     """Merge groups of the same period under the most certain prediction, sorted by descending bytes."""
-    made: list[Found] = []
+    made: list[GroupResult] = []
     for group in sorted(groups, key=lambda each: -each.prediction.confidence):
         for place, other in enumerate(made):
-            if _same(group.prediction, other):
+            if _has_period_of(group.prediction, other):
                 members, volume = [*other.members, *group.members], other.volume + group.volume
-                made[place] = Found(members, volume, other.prediction, max(other.span_s, group.span_s))
+                made[place] = GroupResult(members, volume, other.prediction, max(other.span_s, group.span_s))
                 break
         else:
             made.append(group)
     return sorted(made, key=lambda each: -each.volume)
 
 
-def _same(prediction: Prediction, group: Found) -> bool:
+def _has_period_of(prediction: Prediction, group: GroupResult) -> bool:
     period = prediction.period_s
     if period is None or not (period.value > 0 and group.period_s > 0):
         return False
@@ -158,5 +162,5 @@ def _near(one: OtherPeriod, other: OtherPeriod) -> bool:
     return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.tolerances.equal_period_log
 
 
-def _keys(group: Found) -> list[object]:
+def _keys(group: GroupResult) -> list[object]:
     return [member.key for member in group.members]

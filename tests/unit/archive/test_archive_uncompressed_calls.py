@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.archive.codec import few
-from iotide.archive.codec.few import AlikeParts
+from iotide.archive.codec import uncompressed_calls
+from iotide.archive.codec.uncompressed_calls import PartCache
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, EventBatch, StreamInfo, make_batch
 
@@ -93,31 +93,31 @@ def written(actions: Actions, checkpoint: int | None = None) -> bytes:
 def test_few_calls_are_archived_byte_for_byte_as_compressed_ones(made: Actions, checkpoint: int) -> None:
     quickly = written(made, checkpoint)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(few, "MAX_FEW", 0)
+        patch.setattr(uncompressed_calls, "MAX_UNCOMPRESSED_CALLS", 0)
         assert written(made, checkpoint) == quickly
 
 
 def test_processes_that_do_the_same_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
-    def remember(self: AlikeParts, key: bytes, part: Any) -> None:
+    def remember(self: PartCache, key: bytes, part: Any) -> None:
         made.append(key)
         kept(self, key, part)
 
-    kept = AlikeParts.remember
-    monkeypatch.setattr(AlikeParts, "remember", remember)
+    kept = PartCache.remember
+    monkeypatch.setattr(PartCache, "remember", remember)
     actions = [each for pid in range(50) for each in ((f"s{pid}", None, KNOWN), (f"s{pid}", calls(9, pid, pid), KNOWN))]
     data = written(actions)
     assert len(made) == 1
-    monkeypatch.setattr(few, "MAX_FEW", 0)
+    monkeypatch.setattr(uncompressed_calls, "MAX_UNCOMPRESSED_CALLS", 0)
     assert written(actions) == data
 
 
 def test_remembered_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(few, "_MAX_BYTES", 2000)
+    monkeypatch.setattr(uncompressed_calls, "_MAX_BYTES", 2000)
     actions: Actions = []
     for pid in range(50):
         actions += [(f"s{pid}", None, KNOWN), (f"s{pid}", calls(9, pid, pid, bytes=pid), KNOWN)]
     bounded = written(actions)
-    monkeypatch.setattr(few, "MAX_FEW", 0)
+    monkeypatch.setattr(uncompressed_calls, "MAX_UNCOMPRESSED_CALLS", 0)
     assert written(actions) == bounded

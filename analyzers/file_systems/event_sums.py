@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind
-from ...events.batch import occurring
-from ...events.spread import busy_ns, calls_in, spread
+from ...events.batch import representatives
+from ...events.summaries import busy_ns, calls_in, summary_rows
 from ..common.grouping import Grouping, native
 from ..file_groups import READS, WRITES
 from . import phase_table as table
+from .file_system_table import FileSystemTable
 from .phase_table import BUCKET_COUNT, METADATA_WAY, PIECE_NS, SHORTEST_BITS, WIDTH, Rows, bucket_of, rows_of
-from .places import Places
 
 METADATA: Final = 4
 """Bit of a file whose metadata calls and flushes count, besides READS and WRITES."""
@@ -45,7 +45,9 @@ _WAY: Final = _table({Kind.READ: 0, Kind.WRITE: 1, Kind.SYNC: 2}, METADATA_WAY)
 _TYPES: Final = {"start": "<i8", "duration": "<i8", "bytes": "<i8", "kind": "u1", "file": "<u4", "depth": "u1"}
 
 
-def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[np.uint8], gap_ns: int) -> list[Rows]:
+def summed(
+    batch: EventBatch, hosts: Hosts, places: FileSystemTable, counts: npt.NDArray[np.uint8], gap_ns: int
+) -> list[Rows]:
     """Return rows with the sums of the events that count. The events of a row are in one phase.
 
     Args:
@@ -57,7 +59,7 @@ def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[
     """
     library = native()
     fits = all(getattr(batch, name).dtype == np.dtype(kind) for name, kind in _TYPES.items())
-    if library is None or not fits or spread(batch) is not None:
+    if library is None or not fits or summary_rows(batch) is not None:
         rows = summed_in_numpy(batch, hosts, places, counts)
         return [rows] if len(rows) else []
     columns = [*(getattr(batch, name) for name in _TYPES), hosts]
@@ -86,7 +88,7 @@ def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[
     return made
 
 
-def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[np.uint8]) -> Rows:
+def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: FileSystemTable, counts: npt.NDArray[np.uint8]) -> Rows:
     """NumPy version of ``summed``; its rows cover shorter times."""
     counting = _counting(batch, counts)
     if not counting.all():
@@ -108,10 +110,10 @@ def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: Places, counts: npt
 
 def _counting(batch: EventBatch, counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     """Return which events count; bool[1] if equal for all."""
-    needs = _NEEDS.take(occurring(batch.kind))
-    counting = (needs & counts.take(occurring(batch.file))) != 0
+    needs = _NEEDS.take(representatives(batch.kind))
+    counting = (needs & counts.take(representatives(batch.file))) != 0
     result: npt.NDArray[np.bool_] = (
-        counting & ((needs == METADATA) | (occurring(batch.bytes) > 0)) & (occurring(batch.depth) == 0)
+        counting & ((needs == METADATA) | (representatives(batch.bytes) > 0)) & (representatives(batch.depth) == 0)
     )
     return result
 

@@ -5,14 +5,14 @@ They are processes of a loop, or ranks or files that alternate between phases.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ..periodicity.tuning import TUNING
-from .classes import KIN_STEPS, Key, kin_at
+from .member_keys import IDENTITY_STEPS, Key, common_identity
 from .shapes import Shape, phased_of, shape_of
 
 _GROUPING: Final = TUNING.grouping
@@ -21,7 +21,7 @@ Volumes = Sequence[npt.NDArray[Any]]
 Units = list[list[int]]
 
 
-def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]:
+def merge_members_in_turn(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]:
     """Merge members that have their phases in turn.
 
     A shell loop creates one process per phase: none of them has a period, but together they have one. If ranks
@@ -36,38 +36,39 @@ def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]
     """
     units: Units = [[member] for member in range(len(keys))]
     shapes = [shape_of(volume) for volume in volumes]
-    everyone = np.ones(len(units), np.bool_)
-    kin = _by_kin(units, everyone, lambda unit: (kin_at(keys[unit[0]], 0).command, keys[unit[0]].files))
-    units, shapes = _joined(volumes, units, shapes, [each for each in kin if _in_turn(volumes, units, each)])
-    for step in range(KIN_STEPS):
-        kin = _by_kin(units, ~phased_of(shapes), lambda unit, step=step: kin_at(keys[unit[0]], step))  # type: ignore[misc]
-        units, shapes = _joined(volumes, units, shapes, [each for each in kin if len(each) > 1])
+    of_files = [(common_identity(keys[unit[0]], 0).command, keys[unit[0]].files) for unit in units]
+    related = _grouped_by_identity(np.ones(len(units), np.bool_), of_files)
+    in_turn = [each for each in related if _take_turns(volumes, units, each)]
+    units, shapes = _merge_units(volumes, units, shapes, in_turn)
+    for step in range(IDENTITY_STEPS):
+        related = _grouped_by_identity(~phased_of(shapes), [common_identity(keys[unit[0]], step) for unit in units])
+        units, shapes = _merge_units(volumes, units, shapes, [each for each in related if len(each) > 1])
     return units, shapes
 
 
-def _by_kin(units: Units, chosen: npt.NDArray[np.bool_], kin_of: Callable[[list[int]], object]) -> Units:
-    """Group the chosen units by a common identity, by number."""
-    made: dict[object, list[int]] = {}
+def _grouped_by_identity(chosen: npt.NDArray[np.bool_], identities: Sequence[object]) -> Units:
+    """Group the chosen units, by number, that have equal identities."""
+    groups: dict[object, list[int]] = {}
     for unit in np.flatnonzero(chosen).tolist():
-        made.setdefault(kin_of(units[unit]), []).append(unit)
-    return list(made.values())
+        groups.setdefault(identities[unit], []).append(unit)
+    return list(groups.values())
 
 
-def _joined(volumes: Volumes, units: Units, shapes: list[Shape], together: Units) -> tuple[Units, list[Shape]]:
+def _merge_units(volumes: Volumes, units: Units, shapes: list[Shape], together: Units) -> tuple[Units, list[Shape]]:
     """Merge the given units; returns all units and their shapes."""
     if not together:
         return units, shapes
-    gone = {unit for each in together for unit in each}
-    made = [unit for number, unit in enumerate(units) if number not in gone]
+    merged = {unit for each in together for unit in each}
+    made = [unit for number, unit in enumerate(units) if number not in merged]
     made += [sorted(member for unit in each for member in units[unit]) for each in together]
     return made, [shape_of(_sums(volume, made)) for volume in volumes]
 
 
-def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
+def _take_turns(volumes: Volumes, units: Units, related: list[int]) -> bool:
     """Return whether units have about equally many phases, never simultaneously, at even distances."""
-    if len(kin) < 2:
+    if len(related) < 2:
         return False
-    parts = [units[unit] for unit in kin]
+    parts = [units[unit] for unit in related]
     parts.append([member for part in parts for member in part])
     return any(_is_turn(shape_of(_sums(volume, parts))) for volume in volumes)
 

@@ -7,16 +7,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .batch import EventBatch, occurring
+from .batch import EventBatch, representatives
 from .schema import Flag
 
 _BOTH: Final = int(Flag.AGGREGATE | Flag.SPREAD)
 Ints = npt.NDArray[np.integer[Any]]
 
 
-def spread(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
+def summary_rows(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
     """Return which events are such summaries, bool[n]; None if there are none."""
-    if not ((occurring(batch.flags) & _BOTH) == _BOTH).any():
+    if not ((representatives(batch.flags) & _BOTH) == _BOTH).any():
         return None
     found: npt.NDArray[np.bool_] = (batch.flags & _BOTH) == _BOTH
     return found
@@ -27,19 +27,19 @@ def busy_ns(batch: EventBatch) -> Ints:
 
     It is the duration, or for a summary the sum over its calls.
     """
-    rows = spread(batch)
+    rows = summary_rows(batch)
     return batch.duration if rows is None else np.where(rows, np.maximum(batch.offset, 0), batch.duration)
 
 
 def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
     """Return the number of calls that each event represents, int64[n]."""
-    rows = spread(batch)
+    rows = summary_rows(batch)
     if rows is None:
         return np.ones(len(batch), np.int64)
     return np.where(rows, np.maximum(batch.requested, 0), 1).astype(np.int64, copy=False)
 
 
-def asked_for(batch: EventBatch) -> Ints:
+def requested_bytes(batch: EventBatch) -> Ints:
     """Return the bytes that each event's calls requested. For a summary the bytes that it moved."""
-    rows = spread(batch)
+    rows = summary_rows(batch)
     return batch.requested if rows is None else np.where(rows, batch.bytes, batch.requested)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag
-from ...events.batch import occurring
+from ...events.batch import representatives
 
 _STARTS: Final = re.compile(
     r"io_submit|aio_(?:read|write)(?:64)?|lio_listio(?:64)?"
@@ -28,7 +28,7 @@ def starts_operation(call: str) -> bool:
     return _STARTS.fullmatch(call) is not None
 
 
-def marked(batch: EventBatch, starts: npt.NDArray[np.bool_]) -> EventBatch:
+def mark_started(batch: EventBatch, starts: npt.NDArray[np.bool_]) -> EventBatch:
     """Set ``Flag.BEGUN`` for calls that start an operation and have no bytes themselves.
 
     Formats without completions (Darshan, Recorder) have the bytes with the call that starts the operation. These calls
@@ -38,7 +38,7 @@ def marked(batch: EventBatch, starts: npt.NDArray[np.bool_]) -> EventBatch:
         batch: events in the job's numbers.
         starts: whether calls start operations, bool by call number.
     """
-    found = starts.take(occurring(batch.call))
+    found = starts.take(representatives(batch.call))
     if not found.any():
         return batch
     begun = found & (batch.bytes == 0) & (batch.requested == 0) & ((batch.flags & int(Flag.FAILED)) == 0)

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 from iotide.events.network.descriptors import ListenerGuard, free
-from iotide.events.network.spells import CALM_S, Ended, Spell
+from iotide.events.network.recurring_condition import CALM_S, EndedCondition, RecurringCondition
 
 FILES = 1024
 
 
 def test_condition_ends_once_it_has_not_occurred_for_a_while() -> None:
-    spell = Spell(calm_s=10.0)
+    spell = RecurringCondition(calm_s=10.0)
     assert spell.ended(0.0) is None
     assert [spell.occurred(now_s) for now_s in (1.0, 2.0, 11.0)] == [True, False, False]
-    spell.goes_on(15.0)
+    spell.continues(15.0)
     assert spell.ended(24.9) is None
-    assert spell.ended(25.0) == Ended(3, 14.0)
+    assert spell.ended(25.0) == EndedCondition(3, 14.0)
     assert spell.ended(99.0) is None
     assert spell.occurred(100.0)
 

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..periodicity.tuning import TUNING
-from .classes import Key
-from .kin import with_kin
+from .member_keys import Key
 from .shapes import Floats, phased_of, shape_of
 from .sketch import Sketch
+from .turns import merge_members_in_turn
 
 _GROUPING: Final = TUNING.grouping
 
 Ints = npt.NDArray[np.int64]
 
 
-def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
+def simultaneous_groups(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
     """Return groups of members with simultaneous phases, by descending bytes.
 
     Two members are compared at the coarsest level at which both have clear phases. Members with phases, but without
@@ -31,7 +31,7 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
         keys: identity of each member.
     """
     volumes = [sketch.each(level)[: len(keys)] for level in range(sketch.levels - 1, -1, -1)]
-    units, shapes = with_kin(volumes, keys)
+    units, shapes = merge_members_in_turn(volumes, keys)
     count = len(units)
     alike, known = np.zeros((count, count)), np.zeros((count, count), np.bool_)
     for shape in shapes:
@@ -42,18 +42,18 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
             alike[fresh] = np.where(same, shape.alike(), 0.0)[fresh]
             known |= fresh
     phased = phased_of(shapes)
-    joined = [] if not phased.any() else _joined(np.flatnonzero(phased), alike)
+    joined = [] if not phased.any() else _merge_similar(np.flatnonzero(phased), alike)
     made = [sorted(member for unit in group for member in units[unit]) for group in joined]
-    made = _with_parts(volumes, made)
+    made = _merge_partial_groups(volumes, made)
     rest = sorted(member for unit in np.flatnonzero(~phased).tolist() for member in units[unit])
-    if rest and made and (like := _like(volumes, made, rest)) is not None:
-        made[like] += rest
+    if rest and made and (similar_group := _group_with_similar_phases(volumes, made, rest)) is not None:
+        made[similar_group] += rest
         rest = []
     total = volumes[0].sum(axis=1)
     return sorted([*made, rest] if rest else made, key=lambda group: -float(total[group].sum()))
 
 
-def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) -> list[list[int]]:
+def _merge_partial_groups(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) -> list[list[int]]:
     """Merge groups into those in whose phases they do I/O irregularly.
 
     They take part neither in all nor in every n-th phase.
@@ -62,14 +62,14 @@ def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) ->
     """
     kept = sorted(groups, key=lambda group: -float(volumes[0][group].sum()))
     for part in kept[::-1]:
-        whole = next((group for group in kept if group is not part and _is_part(volumes, part, group)), None)
+        whole = next((group for group in kept if group is not part and _is_partial_group(volumes, part, group)), None)
         if whole is not None:
             kept.remove(part)
             whole += part
     return [sorted(group) for group in kept]
 
 
-def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[int]) -> bool:
+def _is_partial_group(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[int]) -> bool:
     """Return whether a group skips phases of another at random. It must do no I/O between them."""
     for volume in volumes:
         signals = np.array([volume[group].sum(axis=0) for group in (whole, part)])
@@ -87,7 +87,9 @@ def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[i
     return False
 
 
-def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: list[int]) -> int | None:
+def _group_with_similar_phases(
+    volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: list[int]
+) -> int | None:
     """Return the group whose phases contain the I/O of the members without clear phases.
 
     Returns None if there is none.
@@ -100,7 +102,7 @@ def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: li
     return best if likeness[best] >= _GROUPING.min_unclear_correlation else None
 
 
-def _joined(members: Ints, alike: Floats) -> list[list[int]]:
+def _merge_similar(members: Ints, alike: Floats) -> list[list[int]]:
     """Merge the two groups with the most similar sums, until none are similar enough.
 
     Members with individual delays are hardly similar to one another, but many of them are similar to many others.

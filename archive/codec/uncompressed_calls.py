@@ -16,7 +16,7 @@ from ...events.schema import COLUMNS
 from ..integers.byte_templates import count_numbers
 from .encoding import Part
 
-MAX_FEW: Final = 128
+MAX_UNCOMPRESSED_CALLS: Final = 128
 """Maximum number of uncompressed calls."""
 _BYTES: Final = 2000
 """Approximate memory of the objects of a batch, bytes."""
@@ -33,7 +33,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 @dataclass(slots=True)
-class FewCalls:
+class UncompressedCalls:
     """The calls of one stream that are in no open section."""
 
     _batches: list[EventBatch] = field(default_factory=list)
@@ -48,7 +48,7 @@ class FewCalls:
 
     def put(self, batch: EventBatch, table: DefinitionTable) -> bool:
         """Store copies of calls; False if there would be too many."""
-        if self._calls + len(batch) > MAX_FEW:
+        if self._calls + len(batch) > MAX_UNCOMPRESSED_CALLS:
             return False
         if len(batch):
             self._calls += len(batch)
@@ -69,7 +69,7 @@ class FewCalls:
         return concatenate(batches)
 
 
-class AlikeParts:
+class PartCache:
     """Cached parts of sections of few calls. It serves sections that differ only in times, pid and tid."""
 
     def __init__(self) -> None:

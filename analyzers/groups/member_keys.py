@@ -18,8 +18,8 @@ FILE_STEPS: Final = 2
 """Number of steps of ``files_at``; after one more step all files are equal."""
 PROCESS_STEPS: Final = 34
 """Number of steps of ``process_at``, after which all ranks are equal."""
-KIN_STEPS: Final = 2
-"""Number of steps of ``kin_at``."""
+IDENTITY_STEPS: Final = 2
+"""Number of steps of ``common_identity``."""
 
 
 class Process(Struct, frozen=True):
@@ -70,7 +70,7 @@ def command_at(command: str, step: int) -> str:
     return ""
 
 
-def kin_at(key: Key, step: int) -> Key:
+def common_identity(key: Key, step: int) -> Key:
     """Return the common identity of successive processes: without process and command numbers, then without files."""
     process = Process(rank=key.process.rank, host=key.process.host)
     return Key(process, _NUMBER.sub("*", key.command), key.files if step == 0 else "")

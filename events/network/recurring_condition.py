@@ -11,7 +11,7 @@ CALM_S: Final = 10.0
 """Time without a condition after which it has ended, s. A full listener may open and shut 4 times per second."""
 
 
-class Ended(NamedTuple):
+class EndedCondition(NamedTuple):
     """A condition that has ended."""
 
     times: int
@@ -19,7 +19,7 @@ class Ended(NamedTuple):
     lasted_s: float
 
 
-class Spell:
+class RecurringCondition:
     """Counts the occurrences of a condition from its beginning to its end.
 
     Args:
@@ -40,14 +40,14 @@ class Spell:
         self._begun_s = now_s
         return True
 
-    def goes_on(self, now_s: float) -> None:
+    def continues(self, now_s: float) -> None:
         """Note that the last occurrence has not ended yet."""
         self._last_s = now_s
 
-    def ended(self, now_s: float) -> Ended | None:
+    def ended(self, now_s: float) -> EndedCondition | None:
         """Return the condition, once, after it has not occurred for ``calm_s``."""
         if not self._count or now_s - self._last_s < self._calm_s:
             return None
-        found = Ended(self._count, self._last_s - self._begun_s)
+        found = EndedCondition(self._count, self._last_s - self._begun_s)
         self._count = 0
         return found

@@ -1,0 +1,66 @@
+"""Names in saved states of classes and attributes that were renamed since ``STATE_VERSION`` last rose.
+
+Releases with the same version read each other's states, so a document keeps the names of the first of them. Empty both
+tables when the version rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+CLASSES: Final = {
+    "analyzers.file_systems.file_system_table:FileSystemTable": "analyzers.file_systems.places:Places",
+    "analyzers.file_systems.file_system_table:IdentifiedFileSystem": "analyzers.file_systems.places:Placed",
+    "analyzers.file_systems.file_system_table:NodeFileSystem": "analyzers.file_systems.places:Spot",
+    "analyzers.groups.member_keys:Key": "analyzers.groups.classes:Key",
+    "analyzers.groups.member_keys:Process": "analyzers.groups.classes:Process",
+    "analyzers.online.job_signal:ReadWriteSignals": "analyzers.online.job_signal:Seen",
+    "analyzers.online.predictor:_DirectionSearch": "analyzers.online.predictor:_Side",
+    "analyzers.online.resolution_search:_AlternativePeriod": "analyzers.online.resolution_search:_Rival",
+    "analyzers.online.resolution_search:_KnownPeriod": "analyzers.online.resolution_search:_Known",
+    "daemon.jobs.losses.early_losses:EarlyLosses": "daemon.jobs.losses.unheld:Unheld",
+}
+_ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
+    "analyzers.file_systems.file_system_table:FileSystemTable": {
+        "_mount_points": "_spot_points",
+        "_node_file_system_numbers": "_spot_numbers",
+        "_node_file_systems": "_spots",
+    },
+    "analyzers.file_systems.file_system_table:IdentifiedFileSystem": {"node_file_system": "spot"},
+    "analyzers.online.predictor:Predictor": {
+        "_predictions_without_period": "_unfound",
+        "_predictions_without_search": "_unsearched",
+        "_reported": "_told",
+        "_single_directions": "_made_ways",
+    },
+    "analyzers.online.predictor:_DirectionSearch": {"resolution_search": "lookout", "signal": "observed"},
+    "analyzers.online.resolution_search:ResolutionSearch": {"_alternative": "_rival"},
+    "analyzers.online.resolution_search:_KnownPeriod": {"max_confidence": "surest"},
+}
+_CLASS_OF: Final = {stored: name for name, stored in CLASSES.items()}
+_ATTRIBUTE_OF: Final = {
+    name: {stored: attribute for attribute, stored in names.items()} for name, names in _ATTRIBUTES.items()
+}
+
+
+def stored_class(name: str) -> str:
+    """Return the name in a document of a class, ``MODULE:CLASS``."""
+    return CLASSES.get(name, name)
+
+
+def class_of(stored: str) -> str:
+    """Return the class of a name in a document; other names are returned unchanged."""
+    return _CLASS_OF.get(stored, stored)
+
+
+def stored_attributes(name: str, attributes: Sequence[str]) -> list[str]:
+    """Return the names in a document of a class's attributes."""
+    stored = _ATTRIBUTES.get(name, {})
+    return [stored.get(each, each) for each in attributes]
+
+
+def attributes_of(name: str, stored: Sequence[str]) -> list[str]:
+    """Return the attributes of a class by their names in a document."""
+    attributes = _ATTRIBUTE_OF.get(name, {})
+    return [attributes.get(each, each) for each in stored]
