@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .common.console.logs import change_logs, log_to_standard_error
 from .common.ending import SignalHandler
+
+if TYPE_CHECKING:
+    from ..daemon.settings import AggregatorSettings
 
 _HELP = """Run the aggregator: receive streams from collectors, maintain signal and prediction of each job, publish.
 
@@ -125,7 +129,7 @@ def command(
     print_config: bool,
 ) -> None:
     """Run the command."""
-    from ..daemon.settings import AggregatorSettings, load_settings
+    from ..daemon.settings import load_settings
     from ..daemon.state.state_folder import create_folder, default_folder
     from ..events.network.descriptors import raise_limit
 
@@ -133,23 +137,12 @@ def command(
     raise_limit()
     ending = SignalHandler(reloads=True)
 
-    chosen: dict[str, object] = {}
-    if no_journal:
-        chosen["on"] = False
-    if journal:
-        chosen["servers"] = journal.split(",")
-    if journal_name:
-        chosen["name"] = journal_name
-    shared: dict[str, object] = {}
-    if cluster:
-        if journal or workers:
-            raise click.UsageError("--cluster replaces --journal and --workers: leave these out")
-        chosen["servers"] = cluster.split(",")
-        shared["on"] = True
-    if partitions is not None:
-        if workers:
-            raise click.UsageError("--workers has a partition for each process; leave out --partitions")
-        shared["partitions"] = partitions
+    if cluster and (journal or workers):
+        raise click.UsageError("--cluster replaces --journal and --workers: leave these out")
+    if partitions is not None and workers:
+        raise click.UsageError("--workers has a partition for each process; leave out --partitions")
+    journal_settings = _journal_settings(no_journal, cluster or journal, journal_name)
+    cluster_settings = ({"on": True} if cluster else {}) | ({} if partitions is None else {"partitions": partitions})
 
     default_state = None if print_config else default_folder(os.environ)
 
@@ -163,8 +156,8 @@ def command(
             publish=publish,
             prediction_interval_s=interval,
             state=state,
-            journal=chosen or None,
-            cluster=shared or None,
+            journal=journal_settings or None,
+            cluster=cluster_settings or None,
             ftio_listen=ftio_listen,
             ftio_reply=ftio_reply,
             ftio_job=ftio_job,
@@ -184,14 +177,7 @@ def command(
         default_state = None
         settings = load()
     if workers or settings.cluster.on:
-        from .cluster_serving import run_member, run_workers
-
-        if settings.state is None or (workers and settings.journal.servers):
-            raise click.UsageError("--workers needs a folder (--state), and starts the servers of the journal itself")
-        if workers:
-            run_workers(settings, settings.state, workers, ending)
-        else:
-            run_member(settings, settings.state, ending)
+        _serve_cluster(settings, workers, ending)
         return
     partition = None
     if behind_gateways:
@@ -204,3 +190,24 @@ def command(
     from .serving import run_server
 
     run_server(Server(settings, LivePages(), partition=partition), settings, ending, load)
+
+
+def _journal_settings(no_journal: bool, servers: str | None, name: str | None) -> dict[str, object]:
+    settings: dict[str, object] = {"on": False} if no_journal else {}
+    if servers:
+        settings["servers"] = servers.split(",")
+    if name:
+        settings["name"] = name
+    return settings
+
+
+def _serve_cluster(settings: AggregatorSettings, workers: int | None, ending: SignalHandler) -> None:
+    """Serve a part of a cluster's jobs, or with ``workers`` all jobs of this machine."""
+    from .cluster_serving import run_member, run_workers
+
+    if settings.state is None or (workers and settings.journal.servers):
+        raise click.UsageError("--workers needs a folder (--state), and starts the servers of the journal itself")
+    if workers:
+        run_workers(settings, settings.state, workers, ending)
+    else:
+        run_member(settings, settings.state, ending)

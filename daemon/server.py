@@ -21,7 +21,7 @@ from .background_tasks import ServerFailedError, run_forever, wait_for_first
 from .bounds import BoundLog
 from .clocks import Clocks
 from .contention_scope import contention_watch
-from .ingest.ingest_core import IngestStats
+from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare

@@ -17,7 +17,7 @@ from ..events.network.endpoints import ConnectingEndpoint, HttpAddress, Listenin
 from .access.settings import AccessSettings
 from .archiving.archives import ArchiveSettings
 from .cluster.settings import ClusterSettings
-from .ingest.ingest_core import IngestSettings
+from .ingest.ingest_settings import IngestSettings
 from .journal.settings import JournalSettings
 from .publish.http.http_settings import HttpSettings
 from .publish.notify.notify_settings import NotifySettings
@@ -234,23 +234,8 @@ def load_settings(
     Raises:
         ConfigError: the file cannot be read, or a value is unknown or out of its limits; the text names it.
     """
-    values: dict[str, Any] = {}
-    if path is not None:
-        import tomllib  # only needed for a file
-
-        try:
-            values = tomllib.loads(read_text(path))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path}: {error}") from None
-    for name, text in environment.items():
-        if name.startswith(ENVIRONMENT_PREFIX):
-            *tables, last = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
-            inner = values
-            for table in tables:
-                inner = inner.setdefault(table, {})
-                if not isinstance(inner, dict):
-                    raise ConfigError(f"{name}: {table} is not a table")
-            inner[last] = None if text.lower() == "none" else text
+    values = {} if path is None else _read_toml(path)
+    _set_from_environment(values, environment)
     for name, value in given.items():
         if isinstance(value, dict):
             values[name] = {**values.get(name, {}), **value}
@@ -265,3 +250,25 @@ def load_settings(
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
         raise ConfigError(f"{path or 'settings'}: {wrong}") from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # only needed for a file
+
+    try:
+        return tomllib.loads(read_text(path))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def _set_from_environment(values: dict[str, Any], environment: Mapping[str, str]) -> None:
+    """Set the values of ``IOTIDE_SERVE_*``; two underscores separate a table from its value."""
+    for name, text in environment.items():
+        if name.startswith(ENVIRONMENT_PREFIX):
+            *tables, last = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
+            inner = values
+            for table in tables:
+                inner = inner.setdefault(table, {})
+                if not isinstance(inner, dict):
+                    raise ConfigError(f"{name}: {table} is not a table")
+            inner[last] = None if text.lower() == "none" else text

@@ -8,7 +8,8 @@ import time
 from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
 from iotide.events.network.wire import Hello, encode, encode_batch

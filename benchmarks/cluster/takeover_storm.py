@@ -34,7 +34,8 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.cluster.gateway import Gateway
 from iotide.daemon.cluster.members import Worker
 from iotide.daemon.cluster.partitions import partition_of, plan
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import StreamInfo
 from iotide.events.network.wire import Heartbeat, Hello, encode, encode_batch

@@ -15,7 +15,8 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
 from iotide.collectors.transport.agent import Agent
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo

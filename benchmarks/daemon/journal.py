@@ -21,7 +21,8 @@ from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.clocks import Clocks
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.journal.contract import Moment, Position
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.settings import JournalSettings

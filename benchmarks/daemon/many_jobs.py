@@ -13,7 +13,7 @@ import numpy as np
 from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, StreamInfo

@@ -15,7 +15,8 @@ from iotide.benchmarks.common.figures import Figure, report
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Opened
 from iotide.collectors.transport.shipper import Shipper
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, EventBatch, StreamInfo
 from iotide.events.network.wire import Frame, decode, encode_batch
 

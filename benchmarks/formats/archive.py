@@ -21,7 +21,8 @@ from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.archiving.archives import Archives, ArchiveSettings
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, DefinitionTable, EventBatch, Kind, Layer, StreamInfo, make_batch
 from iotide.events.network.wire import Hello, encode, encode_batch

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, ParamSpec, Protocol
 
 from ...collectors.source import Changed, Chunk, Lost, Opened, Source, SourceItem
-from ...daemon.ingest.ingest_core import IngestStats
+from ...daemon.ingest.ingest_settings import IngestStats
 from ...daemon.ingest.sink import Sink
 from ...events import BatchJob, ProtocolError
 from ...events.losses import BYTES, EVENTS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -92,10 +92,10 @@ def validity_text(validity: Validity, start_s: float) -> str:
     """Return when a period was present, in seconds since ``start_s``: "12.0-88.3 s"."""
     if not validity.stretches:
         return "nowhere clearly"
-    told = validity.stretches[:_MAX_STRETCHES]
+    shown = validity.stretches[:_MAX_STRETCHES]
     digits = _digits(validity.stretches[-1].end_s - validity.stretches[0].start_s)
-    spans = ", ".join(_span_text(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in told)
-    more = len(validity.stretches) - len(told)
+    spans = ", ".join(_span_text(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in shown)
+    more = len(validity.stretches) - len(shown)
     rest = f" and {more} more" if more else ""
     return f"{spans} s{rest}  ({validity.share:.0%} of the window)"
 
@@ -123,46 +123,58 @@ def _fact_table(prediction: Prediction, analysis: Analysis, start_s: float, move
     )
     if prediction.abstraction_error >= _MIN_ERROR:
         facts.add_row("", f"sampling misses {prediction.abstraction_error:.2%} of the volume (abstraction error)")
-    if prediction.period_s is None:
-        facts.add_row("[bold]period[/bold]", f"[bold]{make_headline(prediction).period}[/bold]")
-        if not moved:
-            facts.add_row("", f"{_NOTHING[prediction.mode]}, so there is no signal to look at")
-    else:
-        facts.add_row("[bold]period[/bold]", f"[bold]{_estimate_text(prediction.period_s)}[/bold]")
-        if not prediction.periodic:
-            facts.add_row("", "not clearly periodic: the mean time between phases, which are irregular or too few")
-        facts.add_row("confidence", f"{prediction.confidence:.1%}")
-        if prediction.drift is not None:
-            facts.add_row("", drift_text(prediction.drift))
-        if prediction.who is not None:
-            facts.add_row("whose", f"{escape(members_text(prediction.who))}, {prediction.who.share:.0%} of the bytes")
-    if prediction.stamp_s:
-        facts.add_row("", stamps_text(prediction))
-    for number, other in enumerate(prediction.others):
-        facts.add_row("" if number else "also", escape(further_period_text(other, start_s)))
-    if analysis.validity:
-        facts.add_row("valid", validity_text(analysis.validity, start_s))
-    if scores := prediction.scores:
-        facts.add_row(
-            "periodicity",
-            f"{scores.periodicity:.2f}  (sigma_vol {scores.sigma_vol:.3f}, sigma_time {scores.sigma_time:.3f})",
-        )
-        facts.add_row(
-            "I/O",
-            f"{scores.time_ratio:.0%} of the time at {rate_text(scores.bandwidth)}, "
-            f"{byte_text(scores.bytes_per_phase)} a phase",
-        )
-        facts.add_row("bursts", f"{duration_text(scores.burst_width_s)} wide, duty cycle {scores.duty_cycle:.0%}")
-    if phase := prediction.next_phase:
-        facts.add_row(
-            "next phase",
-            f"{_after_end(phase.start_s.value - window.end_s, prediction.period_s)}, "
-            f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}, "
-            f"{phase.confidence:.0%} sure to a fifth of a period",
-        )
+    for row in (*_period_rows(prediction, moved), *_further_period_rows(prediction, analysis, start_s)):
+        facts.add_row(*row)
+    for row in (*_score_rows(prediction), *_next_phase_rows(prediction)):
+        facts.add_row(*row)
     if analysis.autocorrelation:
         facts.add_row("autocorrelation", _autocorrelation_text(analysis.autocorrelation))
     return facts
+
+
+def _period_rows(prediction: Prediction, moved: int) -> Iterator[tuple[str, str]]:
+    if prediction.period_s is None:
+        yield "[bold]period[/bold]", f"[bold]{make_headline(prediction).period}[/bold]"
+        if not moved:
+            yield "", f"{_NOTHING[prediction.mode]}, so there is no signal to look at"
+        return
+    yield "[bold]period[/bold]", f"[bold]{_estimate_text(prediction.period_s)}[/bold]"
+    if not prediction.periodic:
+        yield "", "not clearly periodic: the mean time between phases, which are irregular or too few"
+    yield "confidence", f"{prediction.confidence:.1%}"
+    if prediction.drift is not None:
+        yield "", drift_text(prediction.drift)
+    if prediction.who is not None:
+        yield "whose", f"{escape(members_text(prediction.who))}, {prediction.who.share:.0%} of the bytes"
+
+
+def _further_period_rows(prediction: Prediction, analysis: Analysis, start_s: float) -> Iterator[tuple[str, str]]:
+    if prediction.stamp_s:
+        yield "", stamps_text(prediction)
+    for number, other in enumerate(prediction.others):
+        yield "" if number else "also", escape(further_period_text(other, start_s))
+    if analysis.validity:
+        yield "valid", validity_text(analysis.validity, start_s)
+
+
+def _score_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    scores = prediction.scores
+    if scores is None:
+        return
+    sigmas = f"sigma_vol {scores.sigma_vol:.3f}, sigma_time {scores.sigma_time:.3f}"
+    yield "periodicity", f"{scores.periodicity:.2f}  ({sigmas})"
+    rate, volume = rate_text(scores.bandwidth), byte_text(scores.bytes_per_phase)
+    yield "I/O", f"{scores.time_ratio:.0%} of the time at {rate}, {volume} a phase"
+    yield "bursts", f"{duration_text(scores.burst_width_s)} wide, duty cycle {scores.duty_cycle:.0%}"
+
+
+def _next_phase_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    phase = prediction.next_phase
+    if phase is None:
+        return
+    when = _after_end(phase.start_s.value - prediction.window.end_s, prediction.period_s)
+    size = f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}"
+    yield "next phase", f"{when}, {size}, {phase.confidence:.0%} sure to a fifth of a period"
 
 
 def _after_end(seconds: float, period: Estimate | None) -> str:

@@ -120,88 +120,129 @@ def simulate(
     """
     if not 0 < capacity < math.inf:
         raise ValueError(f"capacity {capacity}: expected a finite number of bytes/s above 0")
-    outcomes = [Outcome() for _ in jobs]
-    states = [JobState(i, min(job.limit, capacity), job.start_s, since_s=job.start_s) for i, job in enumerate(jobs)]
-    left = [0.0] * len(jobs)
-    agenda: list[tuple[float, int, int]] = []
-    waiting: list[JobState] = []
-    coming: dict[int, JobState] = {}
+    run = _Simulation(jobs, capacity)
     steps = 0
-    for i, job in enumerate(jobs):
-        states[i].forecast = job.forecasts[0]
-        coming[i] = states[i]
-        agenda.append((job.start_s + job.gaps_s[0], i, 0))
-    heapq.heapify(agenda)
-    now = 0.0
-    while agenda or waiting:
-        if waiting:
-            shares = policy(waiting, coming.values(), capacity, now).shares
-            ends = [
-                now + left[state.number] / share if share > 0 else math.inf
-                for state, share in zip(waiting, shares, strict=True)
-            ]
-            after = min(ends)
-        else:
-            shares, ends, after = [], [], math.inf
-        if agenda:
-            after = min(after, agenda[0][0])
-        if after == math.inf:
+    while run.is_active:
+        shares = policy(run.in_phase, run.coming.values(), capacity, run.now_s).shares if run.in_phase else []
+        ends = run.phase_ends(shares)
+        until_s = min(*ends, run.next_start_s) if ends else run.next_start_s
+        if until_s == math.inf:
             raise ValueError("the policy gives nothing to jobs that wait")
-        after = min(after, horizon_s)
-        if record is not None and after > now:
-            record(now, after, waiting, shares)
-        still = []
-        for state, share, end in zip(waiting, shares, ends, strict=True):
-            number = state.number
-            if end <= after:
-                _end_phase(jobs[number], outcomes[number], state, after)
-                if outcomes[number].phases < len(jobs[number].volumes):
-                    coming[number] = state
-                    heapq.heappush(agenda, (after + jobs[number].gaps_s[outcomes[number].phases], number, 0))
-                elif jobs[number].tail_s > 0:
-                    heapq.heappush(agenda, (after + jobs[number].tail_s, number, 1))
-                else:
-                    _finish(jobs[number], outcomes[number], after)
-            else:
-                if share > 0:
-                    moved = share * (after - now)
-                    left[number] -= moved
-                    state.moved += moved
-                still.append(state)
-        waiting = still
-        now = after
-        if now >= horizon_s:
+        until_s = min(until_s, horizon_s)
+        if record is not None and until_s > run.now_s:
+            record(run.now_s, until_s, run.in_phase, shares)
+        run.move_data(shares, ends, until_s)
+        if until_s >= horizon_s:
             break
-        while agenda and agenda[0][0] <= now:
-            _, number, last = heapq.heappop(agenda)
-            if last:
-                outcomes[number].compute_s += jobs[number].tail_s
-                _finish(jobs[number], outcomes[number], now)
-                continue
-            state = coming.pop(number)
-            phase = outcomes[number].phases
-            outcomes[number].compute_s += jobs[number].gaps_s[phase]
-            state.done_s += jobs[number].gaps_s[phase]
-            state.since_s, state.moved = now, 0.0
-            left[number] = jobs[number].volumes[phase]
-            waiting.append(state)
+        run.begin_phases()
         steps += 1
         if progress is not None and not steps % 1000:
-            progress(now)
-    for state in waiting:
+            progress(run.now_s)
+    return run.outcomes_at_end()
+
+
+class _Simulation:
+    """The jobs of a simulation: some compute, the others are in a phase of I/O.
+
+    Attributes:
+        now_s: simulated time.
+        in_phase: jobs in a phase.
+        coming: jobs that compute and have a next phase, by number.
+    """
+
+    def __init__(self, jobs: Sequence[Job], capacity: float) -> None:
+        self.now_s = 0.0
+        self.in_phase: list[JobState] = []
+        self.coming: dict[int, JobState] = {}
+        self._jobs = jobs
+        self._outcomes = [Outcome() for _ in jobs]
+        self._left = [0.0] * len(jobs)  # bytes that remain in each job's phase
+        self._computations: list[
+            tuple[float, int, bool]
+        ] = []  # heap of ends, with the job and whether it has no further phase
+        for number, job in enumerate(jobs):
+            state = JobState(number, min(job.limit, capacity), job.start_s, since_s=job.start_s)
+            state.forecast = job.forecasts[0]
+            self.coming[number] = state
+            self._computations.append((job.start_s + job.gaps_s[0], number, False))
+        heapq.heapify(self._computations)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether any job has not ended."""
+        return bool(self._computations or self.in_phase)
+
+    @property
+    def next_start_s(self) -> float:
+        """The earliest end of a computation; infinite if no job computes."""
+        return self._computations[0][0] if self._computations else math.inf
+
+    def phase_ends(self, shares: Sequence[float]) -> list[float]:
+        """Return the ends of the present phases if the bandwidths stay the same; infinite without bandwidth."""
+        return [
+            self.now_s + self._left[state.number] / share if share > 0 else math.inf
+            for state, share in zip(self.in_phase, shares, strict=True)
+        ]
+
+    def move_data(self, shares: Sequence[float], ends: Sequence[float], until_s: float) -> None:
+        """Advance to a time, and end the phases that end by then."""
+        unfinished = []
+        for state, share, end_s in zip(self.in_phase, shares, ends, strict=True):
+            if end_s <= until_s:
+                self._end_phase(state, until_s)
+                continue
+            if share > 0:
+                moved = share * (until_s - self.now_s)
+                self._left[state.number] -= moved
+                state.moved += moved
+            unfinished.append(state)
+        self.in_phase = unfinished
+        self.now_s = until_s
+
+    def begin_phases(self) -> None:
+        """End the computations that are over: the next phase begins, or the job has ended."""
+        while self._computations and self._computations[0][0] <= self.now_s:
+            _, number, is_last = heapq.heappop(self._computations)
+            job, outcome = self._jobs[number], self._outcomes[number]
+            if is_last:
+                outcome.compute_s += job.tail_s
+                _finish(job, outcome, self.now_s)
+                continue
+            state = self.coming.pop(number)
+            outcome.compute_s += job.gaps_s[outcome.phases]
+            state.done_s += job.gaps_s[outcome.phases]
+            state.since_s, state.moved = self.now_s, 0.0
+            self._left[number] = job.volumes[outcome.phases]
+            self.in_phase.append(state)
+
+    def outcomes_at_end(self) -> list[Outcome]:
+        """Return the outcomes, also those of jobs that have not ended."""
+        for state in self.in_phase:
+            outcome = self._outcomes[state.number]
+            outcome.io_s += self.now_s - state.since_s
+            outcome.moved += state.moved
+            outcome.io_alone_s += state.moved / state.limit
+            outcome.left_alone_s = self._left[state.number] / state.limit
+        for end_s, number, is_last in self._computations:
+            job, outcome = self._jobs[number], self._outcomes[number]
+            length_s = job.tail_s if is_last else job.gaps_s[outcome.phases]
+            outcome.compute_s += min(length_s, max(0.0, length_s - (end_s - self.now_s)))
+        for job, outcome in zip(self._jobs, self._outcomes, strict=True):
+            if not outcome.finished:
+                outcome.elapsed_s = max(0.0, self.now_s - job.start_s)
+        return self._outcomes
+
+    def _end_phase(self, state: JobState, now_s: float) -> None:
         number = state.number
-        outcome = outcomes[number]
-        outcome.io_s += now - state.since_s
-        outcome.moved += state.moved
-        outcome.io_alone_s += state.moved / state.limit
-        outcome.left_alone_s = left[number] / state.limit
-    for due, number, last in agenda:
-        gap = jobs[number].tail_s if last else jobs[number].gaps_s[outcomes[number].phases]
-        outcomes[number].compute_s += min(gap, max(0.0, gap - (due - now)))
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if not outcome.finished:
-            outcome.elapsed_s = max(0.0, now - job.start_s)
-    return outcomes
+        job, outcome = self._jobs[number], self._outcomes[number]
+        _end_phase(job, outcome, state, now_s)
+        if outcome.phases < len(job.volumes):
+            self.coming[number] = state
+            heapq.heappush(self._computations, (now_s + job.gaps_s[outcome.phases], number, False))
+        elif job.tail_s > 0:
+            heapq.heappush(self._computations, (now_s + job.tail_s, number, True))
+        else:
+            _finish(job, outcome, now_s)
 
 
 def _end_phase(job: Job, outcome: Outcome, state: JobState, now: float) -> None:

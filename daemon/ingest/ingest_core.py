@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, ParamSpec
 
 from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict, Field
 
 from ...events import Definitions, FileInfo, ProtocolError, empty_batch
 from ...events.losses import LOST_IN_JOURNAL, MAX_REASONS, checked
@@ -31,6 +30,7 @@ from ...events.network.wire import (
     decode_header,
     encode,
 )
+from .ingest_settings import IngestSettings, IngestStats
 from .owners import Collector, Owners
 from .sink import Sink, StreamForgottenError
 
@@ -45,42 +45,6 @@ _FULL_STATE_ATTRIBUTES: Final = (
     "_has_gap",
 )
 """Attributes that determine the handling of a message."""
-
-
-class IngestSettings(BaseModel):
-    """Bounds of collectors' input."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    allow_plaintext: bool = Field(False, description="Listen in plain text beyond loopback, on trusted networks.")
-    max_streams: int = Field(200_000, ge=1, description="Streams open at once; more are refused.")
-    max_collectors: int = Field(100_000, ge=1, description="Collectors known at once; streams of more are refused.")
-    connections_per_peer: int = Field(4096, ge=1, description="Connections of an address, or of a user on ipc.")
-    remembered_streams: int = Field(200_000, ge=0, description="Ended streams whose late repetitions are recognised.")
-    credit: int = Field(256, ge=1, description="Batches that a collector may have unacknowledged.")
-    lost_after_s: float = Field(10.0, gt=0, description="Silence after which a collector counts as lost, s.")
-    forget_after_s: float = Field(
-        120.0, gt=0, description="Absence of a lost collector after which its streams are closed, s."
-    )
-
-
-class IngestStats(Struct):
-    """Counters of received data; cumulative except ``streams`` and ``collectors``."""
-
-    messages: int = 0
-    batches: int = 0
-    events: int = 0
-    bytes: int = 0
-    duplicates: int = 0
-    malformed: int = 0
-    foreign: int = 0
-    """Messages about a stream from another peer than its collector, or before its HELLO after a reconnect."""
-    failed: int = 0
-    """Failures of the sink on anything other than a batch."""
-    rejected: Counter[str] = field(default_factory=Counter)
-    streams: int = 0
-    streams_silent: int = 0
-    collectors: int = 0
 
 
 class _Stream(Struct):
@@ -215,21 +179,7 @@ class IngestCore:
                 self._notify_sink(self._sink.stream_refused, hello.info, full)
                 most = getattr(self._settings, full)
                 return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
-            stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
-            taken_before = self._cut_off.pop(name, None)
-            self._owner_of.pop(name, None)
-            stream.taken_before = taken_before or 1
-            stream.losses = self._awaited.pop(name, {})
-            self._streams[name] = stream
-            self.stats.streams = len(self._streams)
-            self._notify_sink(self._sink.opened, name, hello.info)
-            self._notify_sink(self.vouched, hello)
-            self._update_losses(name, stream, hello.losses)
-            if hello.info.follows:
-                self._end_predecessor(hello)
-            # batches between were acknowledged; so were all before, if the first HELLO is unreadable
-            if hello.next_seq > (taken_before or (1 if self._has_gap else hello.next_seq)):
-                self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
+            stream = self._open(identity, hello)
         elif hello.next_seq <= stream.expected:
             self._update_losses(name, stream, hello.losses)
             return []  # a repetition, too
@@ -237,6 +187,26 @@ class IngestCore:
         if hello.definitions:
             self._define(name, hello.definitions)
         return []
+
+    def _open(self, identity: bytes, hello: Hello) -> _Stream:
+        """Open a stream, which may have been open before."""
+        name = hello.stream
+        stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
+        taken_before = self._cut_off.pop(name, None)
+        self._owner_of.pop(name, None)
+        stream.taken_before = taken_before or 1
+        stream.losses = self._awaited.pop(name, {})
+        self._streams[name] = stream
+        self.stats.streams = len(self._streams)
+        self._notify_sink(self._sink.opened, name, hello.info)
+        self._notify_sink(self.vouched, hello)
+        self._update_losses(name, stream, hello.losses)
+        if hello.info.follows:
+            self._end_predecessor(hello)
+        # batches between were acknowledged; so were all before, if the first HELLO is unreadable
+        if hello.next_seq > (taken_before or (1 if self._has_gap else hello.next_seq)):
+            self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
+        return stream
 
     def _batch(self, identity: bytes, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
         name, seq = header.stream, header.seq
@@ -257,10 +227,7 @@ class IngestCore:
                 stream.expected = seq
                 self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
         if seq > stream.expected:
-            if stream.gap_told == stream.expected:
-                return []
-            stream.gap_told = stream.expected
-            return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
+            return self._request_missing(identity, name, stream)
         stream.expected += 1  # also on rejection: the sender discards the batch and continues with the next
         stream.gap_told = 0
         if seq < stream.taken_before:  # everything except its events is new to us
@@ -273,6 +240,18 @@ class IngestCore:
             self._update_losses(name, stream, header.losses)
         if header.made > 0:
             self._notify_sink(self._sink.events_taken, name, header.made, ended=False)
+        return self._pass_events(identity, stream, header, columns)
+
+    def _request_missing(self, identity: bytes, name: str, stream: _Stream) -> list[Reply]:
+        """Request the batches from the expected one on, once until it arrives."""
+        if stream.gap_told == stream.expected:
+            return []
+        stream.gap_told = stream.expected
+        return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
+
+    def _pass_events(self, identity: bytes, stream: _Stream, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
+        """Pass the events of a batch to the sink."""
+        name, seq = header.stream, header.seq
         try:
             events = decode_columns(header, columns)
         except ProtocolError as error:

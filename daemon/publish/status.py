@@ -17,7 +17,7 @@ from ...events.losses import REASONS
 from ...results.status import AggregatorStatus, ArchivesStatus, Disk, JournalStatus, ReachedBound, Trouble
 from ..aggregator import Aggregator
 from ..bounds import BOUNDS, value_of
-from ..ingest.ingest_core import IngestStats
+from ..ingest.ingest_settings import IngestStats
 from ..journal.durability import Durability
 from ..settings import AggregatorSettings
 from ..stages import LoopWatch, memory_bytes

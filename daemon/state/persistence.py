@@ -13,7 +13,8 @@ from ...events import ConfigError
 from ..aggregator import Aggregator
 from ..archiving.archives import Archives
 from ..clocks import Clocks
-from ..ingest.ingest_core import IngestCore, IngestSettings
+from ..ingest.ingest_core import IngestCore
+from ..ingest.ingest_settings import IngestSettings
 from ..journal.contract import DurableJournal, Kind, Moment, Position
 from ..journal.durability import Durability
 from ..journal.recovery import replay_records

@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote_to_bytes
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.contention import ContentionWatch
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestStats
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings, IngestStats
 from iotide.daemon.publish.http.application import make_application
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings

@@ -14,7 +14,8 @@ from iotide.collectors.source import Chunk, Closed, Lost, Opened
 from iotide.collectors.sources.tmio.ftio_messages import read_message
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.jobs.job_summary import detail_of, summary_of
 from iotide.daemon.jobs.losses.failures import FAILURES_PREFIX
 from iotide.daemon.settings import AggregatorSettings

@@ -10,7 +10,7 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.daemon.ingest.ingest import Ingest
-from iotide.daemon.ingest.ingest_core import IngestSettings
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events.network.wire import Heartbeat, decode, encode
 from support.servers.running_aggregator import until
 from support.servers.sinks import RememberingSink

@@ -16,7 +16,7 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, SourceItem
 from iotide.collectors.transport.agent import Agent
 from iotide.daemon.ingest.ingest import Ingest
-from iotide.daemon.ingest.ingest_core import IngestSettings
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.ingest.sink import Sink
 from iotide.events import Definitions, EventBatch
 from iotide.events.network.wire import Bye, Heartbeat, Hello, Reject, decode, encode, encode_batch

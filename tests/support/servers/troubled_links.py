@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.transport.shipper import Shipper
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import EventBatch, StreamInfo, make_batch
 from iotide.events.network.wire import Frame
 from support.servers.sinks import RememberingSink

@@ -11,7 +11,7 @@ import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.bounds import BOUNDS, HARMLESS, BoundLog
 from iotide.daemon.jobs.session import JobSession
-from iotide.daemon.publish.metrics import FAMILIES
+from iotide.daemon.publish.all_families import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, Kind, StreamInfo, make_batch

@@ -17,7 +17,8 @@ import pytest
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport.shipper import Shipper
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, Interner, Kind, StreamInfo, make_batch
 from iotide.events.network.wire import Frame, decode_header
 from support.servers.sinks import RememberingSink

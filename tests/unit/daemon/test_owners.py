@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport.shipper import Shipper
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions
 from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Message, Reject, decode, encode, encode_batch
 from support.servers.sinks import RememberingSink

@@ -6,7 +6,8 @@ import httpx
 import pytest
 from iotide.clients.schedulers.backends.preload import PreloadPacing
 from iotide.clients.schedulers.live_jobs import LiveState
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.pacing_plans import PacingPlans
 from iotide.daemon.publish.http.routes.pacing_routes import pacing_routes
 from iotide.events import FileInfo, InputError

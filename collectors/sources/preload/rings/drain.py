@@ -121,6 +121,14 @@ class Drain:
         for descriptor in self._watched.keys() & set(ready):
             self._unwatch(self._processes[self._watched[descriptor]])
         self._check_unwatched(now_s)
+        news = self._accept_arrivals(ready, receiver)
+        for token, process in list(self._processes.items()):
+            news = self._drain_process(token, process, receiver, patience_s) or news
+        self._release_stopped()
+        return news
+
+    def _accept_arrivals(self, ready: list[int], receiver: DrainReceiver) -> bool:
+        """Accept regions and reports of processes. Returns whether there were any."""
         news = False
         for arrival in self._handover_socket.arrivals(ready):
             news = True
@@ -129,16 +137,17 @@ class Drain:
             else:
                 self._refuse(arrival, receiver)
         if self._report_socket.fileno() in ready:
-            for word in self._report_socket.reports():
+            for report in self._report_socket.reports():
                 news = True
-                receiver.unreachable(word.job, word.command, word.failure)
-        for token, process in list(self._processes.items()):
-            news = self._drain_process(token, process, receiver, patience_s) or news
-        while self._given_up:
-            if (given_up := self._processes.get(token := self._given_up.pop())) is not None:
-                self._forget(token)
-                self._release(given_up)
+                receiver.unreachable(report.job, report.command, report.failure)
         return news
+
+    def _release_stopped(self) -> None:
+        """Release the processes that are not read any more."""
+        while self._given_up:
+            if (process := self._processes.get(token := self._given_up.pop())) is not None:
+                self._forget(token)
+                self._release(process)
 
     # ---- release of space only after storing ----
 

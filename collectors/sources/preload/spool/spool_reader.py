@@ -208,16 +208,9 @@ class OwningReceiver(DrainReceiver, Protocol):
 
 def deliver_frame(receiver: OwningReceiver, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
     """Pass on a frame; returns the number of ring lines in it."""
-    if kind == PACKED:
+    if kind in (LINES, PACKED):
         tid, count = PAIR.unpack_from(payload.data)
-        receiver.accept_lines(token, tid, unpacked(payload[PAIR.size :], count))
-        return int(count)
-    if kind == LINES:
-        tid, count = PAIR.unpack_from(payload.data)
-        lines = payload[PAIR.size : PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
-        if count < _FEW_LINES:  # these may be kept for long, and would keep the segment in use
-            lines = lines.copy()
-        receiver.accept_lines(token, tid, lines)
+        receiver.accept_lines(token, tid, _lines_of(payload[PAIR.size :], count, is_packed=kind == PACKED))
         return int(count)
     if kind == DEFINITIONS:
         receiver.definitions(token, payload.tobytes())
@@ -241,6 +234,14 @@ def deliver_frame(receiver: OwningReceiver, kind: int, token: int, payload: npt.
     elif kind == UNREACHABLE:
         receiver.unreachable(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
     return 0
+
+
+def _lines_of(data: npt.NDArray[np.uint8], count: int, *, is_packed: bool) -> Lines:
+    if is_packed:
+        return unpacked(data, count)
+    lines = data[: count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
+    # Few lines may be kept for long, and would keep the segment in use.
+    return lines.copy() if count < _FEW_LINES else lines
 
 
 def _segment_bytes(segment: _ReadSegment, size: int, at: int) -> npt.NDArray[np.uint8]:

@@ -19,7 +19,7 @@ from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import SourceItem
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.ingest.sink import Sink
 from support.system.waiting import wait_for
 

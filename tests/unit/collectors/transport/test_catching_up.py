@@ -9,7 +9,8 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.collectors.transport.shipper_state import ShipperState
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, StreamInfo
 from support.servers.sinks import RememberingSink
 from support.servers.troubled_links import Wire, numbered

@@ -13,7 +13,8 @@ from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport import window
 from iotide.collectors.transport.shipper import Shipper
 from iotide.collectors.transport.window import FIRST_CREDIT
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo, make_batch
 from iotide.events.network.wire import (
     MAX_BATCH_EVENTS,

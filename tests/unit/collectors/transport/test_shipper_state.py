@@ -16,7 +16,8 @@ from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport.collector_store import NAME, BatchState, CollectorStore
 from iotide.collectors.transport.shipper import Shipper
 from iotide.collectors.transport.shipper_state import ShipperState
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import ConfigError, Definitions, Interner
 from support.servers.sinks import RememberingSink
 from support.servers.troubled_links import INFO, Link, numbered

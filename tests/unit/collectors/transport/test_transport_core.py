@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened
 from iotide.collectors.transport.shipper import Shipper
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, Interner
 from iotide.events.network.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch
 from support.servers.sinks import RememberingSink

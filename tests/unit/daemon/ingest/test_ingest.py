@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import zmq.asyncio
 from iotide.daemon.ingest.ingest import Ingest
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import ConfigError, Definitions, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
 from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch

@@ -11,7 +11,8 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Lost, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.losses.job_losses import JobLosses
 from iotide.daemon.settings import AggregatorSettings

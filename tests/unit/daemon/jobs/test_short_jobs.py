@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestStats
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings, IngestStats
 from iotide.daemon.jobs import job_analyzers
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.lifecycle.job_state import State

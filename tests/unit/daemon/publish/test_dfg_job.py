@@ -11,7 +11,7 @@ import pytest
 from iotide.analyzers.dfg.compare import compare
 from iotide.clients.pages.live_pages import MAX_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.publish.http.application import make_application
 from iotide.daemon.publish.metrics import AggregatorCollector

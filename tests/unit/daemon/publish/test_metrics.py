@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.jobs.job_ids import clean_job
 from iotide.daemon.publish import metrics
-from iotide.daemon.publish.metrics import FAMILIES, AggregatorCollector
+from iotide.daemon.publish.all_families import FAMILIES
+from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.results.base import Estimate

@@ -11,7 +11,8 @@ from iotide.collectors.source import Chunk, Opened
 from iotide.collectors.transport.heartbeats.clock_offset import ClockOffset
 from iotide.collectors.transport.shipper import Shipper
 from iotide.collectors.transport.window import SendWindow
-from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore
+from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.network.wire import Heartbeat
 from support.servers.sinks import RememberingSink
