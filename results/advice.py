@@ -79,6 +79,8 @@ class AdviceFinding(Model):
     """Why it costs time."""
     change: str
     """The recommended change."""
+    short: str = ""
+    """The change in a few words, where it differs from the usual one of the cause."""
     seconds: float
     """Cost, s, of the slowest lane. 0 for a risk to data that costs no time."""
     share: float

@@ -16,6 +16,15 @@ TOGETHER: Final = 2
 """Bit for collective calls."""
 THROUGH: Final = 4
 """Bit for C library calls that made system calls."""
+CONTROL: Final = 10
+"""Kind in a key for calls that lock or control an open file. Events have no such kind; it must be below 16."""
+RENAME: Final = 11
+"""Kind in a key for renamed files. Events have no such kind; it must be below 16."""
+KIND_OF_CALL: Final = {
+    **dict.fromkeys(("fcntl", "fcntl64", "flock", "lockf", "lockf64", "ioctl"), CONTROL),
+    **dict.fromkeys(("rename", "renameat", "renameat2"), RENAME),
+}
+"""Kinds in a key that depend on the name of the call."""
 _FILE_BITS: Final = 24  # bits of the file number in a key
 _BITS: Final = 3  # bits of the manner
 _TAIL_BITS: Final = 3 + 4 + 2 + _BITS  # bits of layer, kind, file group and manner

@@ -15,10 +15,11 @@ from .picture import LOWEST, Calls, Flags, Floats, Picture
 from .rules.claims import findings_of
 from .rules.rules_chunks import chunks
 from .rules.rules_conflicts import conflicts
+from .rules.rules_locks import locks
 from .rules.rules_metadata import fsync, of_files
 from .rules.rules_order import Places, again, misaligned, random, read_back
 from .rules.rules_processes import checkpoints, imbalance, mounts
-from .rules.rules_requests import small
+from .rules.rules_requests import requests_of, small
 from .rules.words import size_text
 
 _MAX_DESTINATIONS: Final = 8  # maximum number of listed destinations
@@ -80,9 +81,10 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
         *by_chunks,
         *random(calls, places),
         *again(calls, places),
-        *read_back(calls, chunked),
+        *read_back(calls, chunked, places),
         *fsync(calls),
         *of_files(calls),
+        *locks(calls),
         *misaligned(calls, places),
         *small(calls, chunked, places),
     ]
@@ -100,7 +102,7 @@ def _manner(calls: Calls) -> str:
     """Describe the mean request size of the dominant direction; "" if no bytes moved."""
     write, read = (int(calls.bytes[way].sum()) for way in (calls.writes, calls.reads))
     way, what, size = (calls.writes, "writes", write) if write >= read else (calls.reads, "reads", read)
-    count = int(calls.calls[way].sum())
+    count = requests_of(calls, way)
     return f"through {size_text(size / count)} {what}" if size and count else ""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind
-from ...events.batch import representatives
+from ...events.batch import IntArray, representatives
 from ...events.summaries import busy_ns, calls_in, summary_rows
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
@@ -19,7 +19,7 @@ from ..pipeline.contract import JobContext
 from .cells import Table
 from .datasets import DatasetTable
 from .extents import ExtentTable
-from .keys import DEEP, THROUGH, TOGETHER, cell_key, place_key
+from .keys import DEEP, KIND_OF_CALL, THROUGH, TOGETHER, cell_key, place_key
 from .positions import Positions, jumps_of
 from .settings import AdviceSettings
 
@@ -129,7 +129,8 @@ class AdviceAnalyzer:
         return np.repeat(np.array(numbers, np.int64), taken.lengths)
 
     def _sum_up(self, batch: EventBatch, stream: Ints) -> None:
-        alike = Grouping([stream, batch.tid, batch.file, batch.layer, batch.kind, batch.depth, batch.flags])
+        kind = self._kinds(batch)
+        alike = Grouping([stream, batch.tid, batch.file, batch.layer, kind, batch.depth, batch.flags])
         first = alike.first
         if summary_rows(batch) is None:
             counts, sums = (
@@ -148,7 +149,7 @@ class AdviceAnalyzer:
         bits |= np.where(batch.flags[first] & int(Flag.COLLECTIVE), TOGETHER, 0)
         bits |= np.where(batch.flags[first] & int(Flag.THROUGH), THROUGH, 0)
         kept = np.where(group == DATA, file, 0)
-        tail = (batch.layer[first], batch.kind[first], group, bits)
+        tail = (batch.layer[first], kind[first], group, bits)
         self._cells.add(
             cell_key(thread, kept, *tail),
             columns,
@@ -156,6 +157,18 @@ class AdviceAnalyzer:
             batch.start[alike.last] + batch.duration[alike.last],
             cell_key(np.zeros_like(thread), np.zeros_like(file), *tail),
         )
+
+    def _kinds(self, batch: EventBatch) -> IntArray:
+        """Return the kind of each call for its key."""
+        names = self._names.calls
+        made = np.flatnonzero(np.bincount(representatives(batch.call))).tolist()
+        special = {number: kind for number in made if (kind := KIND_OF_CALL.get(names[number]))}
+        if not special:
+            return batch.kind
+        table = np.zeros(max(made) + 1, np.uint8)
+        table[list(special)] = list(special.values())
+        found = table.take(batch.call)
+        return np.where(found > 0, found, batch.kind)
 
     def _put_in_order(self, batch: EventBatch, stream: Ints, data: npt.NDArray[np.bool_]) -> None:
         """Find the file positions of calls and sum them by thread, file and kind."""

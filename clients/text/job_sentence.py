@@ -86,7 +86,7 @@ def _next_phase_text(phase: NextPhase, now_s: float) -> str:
 
 
 def _change_text(first: AdviceFinding, advice: Advice, sure: Prediction | None) -> str:
-    change = _CHANGE[first.cause]
+    change = first.short or _CHANGE[first.cause]
     if not first.gain_s:
         return change
     # If only some members have the period, others may do what is to be changed only once.

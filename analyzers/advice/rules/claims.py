@@ -50,6 +50,8 @@ class Words(NamedTuple):
     change: str
     part: Part | None = None
     """If the finding is about a part of the group's calls."""
+    short: str = ""
+    """The change in a few words, if it is not the usual one of the cause."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def made(
         title=words.title,
         why=words.why,
         change=words.change,
+        short=words.short,
         seconds=seconds,
         share=min(seconds / run_s, 1.0) if run_s else 0.0,
         gain_s=min(gain_s, seconds),

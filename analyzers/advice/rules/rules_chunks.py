@@ -49,6 +49,8 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
     small_bytes = picture.settings.small_bytes
     chunked = np.zeros(len(picture.files), np.bool_)
     library = np.isin(calls.layer, LIBRARIES)
+    in_hdf5 = np.zeros(len(picture.files), np.bool_)
+    in_hdf5[picture.keys.file[picture.keys.layer == int(Layer.HDF5)]] = True
     moves = library & (calls.reads | calls.writes)
     if not moves.any():
         return [], chunked
@@ -83,14 +85,29 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
                 "The numbers are those of all datasets (variables) of a file together: one of them may cause most "
                 "requests."
             )
+        part = Part(int(times), int(asked), float(found.ns_share[files].max()))
+        title = (
+            f"{which} reads and writes in {group.where}, of {size_text(asked)}, become {int(count):,} requests of "
+            f"{size_text(moved / max(count, 1.0))} and {size_text(moved)} below"
+        )
+        if not in_hdf5[files].any():
+            return Words(
+                title=title,
+                why="A file in NetCDF's classic format has no chunks: the library moves it in blocks of its buffer, a "
+                "few pages each. It moves data again if variables or attributes are added after the data, and where it "
+                "fills new variables first.",
+                change="Define all variables before the first data, switch the filling off (nc_set_fill), "
+                "give the library a larger buffer (bufrsizehintp of nc__open and nc__create), or write NetCDF-4.",
+                part=part,
+                short="define NetCDF variables first and give the library a larger buffer",
+            )
         return Words(
-            title=f"{which} reads and writes in {group.where}, of {size_text(asked)}, become {int(count):,} requests "
-            f"of {size_text(moved / max(count, 1.0))} and {size_text(moved)} below",
+            title=title,
             why="Chunks do not have the shape of the access: each call touches many small chunks, or reads whole "
             f"chunks for a part of them. {about}".rstrip(),
             change="Make chunks of the shape that is read and written at once, 1 MiB or so each (chunks=... in h5py, "
             "H5Pset_chunk), or give the cache room for all that a call touches (rdcc_nbytes, H5Pset_chunk_cache).",
-            part=Part(int(times), int(asked), float(found.ns_share[files].max())),
+            part=part,
         )
 
     return [Claim("chunks", rows, gain, picture.class_of[file], words)], chunked

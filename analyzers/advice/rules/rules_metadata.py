@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from ....events import Kind, Layer
+from ..keys import RENAME
 from ..picture import LIBRARIES, Calls, Flags, Floats
 from .claims import Claim, Group, Words
 from .words import count_text, size_text, time_text
@@ -16,17 +17,18 @@ _SYNCS: Final = 4  # minimum flushes of a file for a finding
 _BULK: Final = 4 * 2**20
 """Bytes per flush from which on its duration is due to the data. Below, the flush itself dominates."""
 _OPENS: Final = 8  # minimum opens per file and thread for a finding
+_ANEW: Final = 0.5  # share of the opened files that are renamed or removed, from which they count as made anew
 _PER_OPEN: Final = 4  # maximum reads and writes per open that could be combined, too
 _FILES: Final = 100  # minimum number of files, or objects, that counts as many
 _SMALL_OBJECT: Final = 4096  # mean volume below which objects count as small, bytes
 _SMALL_FILE: Final = 2**20  # mean volume per open below which files count as small, bytes
-_LOOKS: Final = 200  # minimum metadata look-ups in one place for a finding
-_FEW: Final = 0.9
+LOOKS: Final = 200  # minimum metadata look-ups, or locks, in one place for a finding
+FEW: Final = 0.9
 """Share of the time saved when one file or look-up replaces many."""
 _OWN: Final = 1.02
 """Factor on gains that makes these claims win over reopening of the same file."""
 _WAL: Final = "-wal"
-_LOG_ENDINGS: Final = ("-journal", _WAL)
+LOG_ENDINGS: Final = ("-journal", _WAL)
 _DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 
 
@@ -38,7 +40,7 @@ def fsync(calls: Calls) -> Iterator[Claim]:
     synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))
     count = calls.by_file(calls.calls, synced)
     often = (count >= _SYNCS) & (calls.by_file(calls.bytes, calls.writes) < _BULK * count)
-    log = np.array([info.path.endswith(_LOG_ENDINGS) for info in picture.files])
+    log = np.array([info.path.endswith(LOG_ENDINGS) for info in picture.files])
     beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log per transaction
     rows = np.flatnonzero((synced | beside) & often[calls.file])
     if not len(rows):
@@ -66,7 +68,7 @@ def _fsync_words(group: Group) -> Words:
             "synchronous=NORMAL only checkpoints of the write-ahead log flush; a larger PRAGMA wal_autocheckpoint "
             "makes them rarer."
         )
-    elif any(path.endswith((*_LOG_ENDINGS, *_DATABASES)) for path in paths):
+    elif any(path.endswith((*LOG_ENDINGS, *_DATABASES)) for path in paths):
         change = (
             "Put many changes into one transaction (BEGIN ... COMMIT, executemany inside one commit); "
             "PRAGMA journal_mode=WAL with synchronous=NORMAL flushes less often."
@@ -157,10 +159,23 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
     of = classes[calls.file[rows]]
     share = 1.0 - once[of] / np.maximum(times[of], 1)
 
+    ends = (calls.kind == int(Kind.DELETE)) | (calls.kind == RENAME)
+    gone = np.bincount(classes, calls.by_file(calls.calls, ends))
+
     def words(group: Group) -> Words:
         files = np.unique(calls.file[group.rows])
         count = int(opens[files].sum())
         each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
+        kinds = np.unique(classes[files])
+        if gone[kinds].sum() >= _ANEW * times[kinds].sum():
+            return Words(
+                title=f"{group.where} {'is' if len(files) == 1 else 'are'} made {count:,} times and renamed or removed",
+                why=f"Making, closing and renaming or removing a file takes {time_text(each)}, on a parallel file "
+                "system several requests to its metadata server.",
+                change="Collect several changes and write the file once for all of them; hold a lock file for several "
+                "steps.",
+                short="write the file once for several changes",
+            )
         return Words(
             title=f"{group.where} {'is' if len(files) == 1 else 'are'} opened {count:,} times",
             why=f"Each open and close takes {time_text(each)}, on a parallel file system a request to its metadata "
@@ -185,14 +200,18 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
         return
     of = place_of[calls.file[rows]]
     moves = calls.reads[rows] | calls.writes[rows]
-    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * np.where(moves, 1.01, _FEW)
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * np.where(moves, 1.01, FEW)
+
+    moved_on = calls.by_file(calls.calls, calls.kind == RENAME)
+    renamed = np.bincount(place_of, (opens > 0) & (moved_on > 0), minlength=len(names))
 
     def words(group: Group) -> Words:
         place = int(place_of[group.calls.file[group.rows][0]])
         count = int(opened[place])
         each = int(group.calls.ns[group.rows].sum()) / max(count, 1) / 1e9
+        of_names = f" ({int(renamed[place]):,} of them renamed later)" if renamed[place] else ""
         return Words(
-            title=f"{count:,} files of {size_text(size[place] / max(count, 1))} each in {names[place]}",
+            title=f"{count:,} files{of_names} of {size_text(size[place] / max(count, 1))} each in {names[place]}",
             why=f"Making, opening, closing and removing a small file takes {time_text(each)}, more than its bytes.",
             change="Put many records into one file: HDF5, NetCDF, SQLite, tar or zip; or onto a local file system.",
         )
@@ -220,15 +239,15 @@ def _removed(calls: Calls) -> Iterator[Claim]:
             "local file system ($TMPDIR, /dev/shm).",
         )
 
-    yield Claim("many_files", rows, calls.ns[rows] * _FEW, place_of[calls.file[rows]], words)
+    yield Claim("many_files", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)
 
 
 def _looks(calls: Calls) -> Iterator[Claim]:
-    looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE))
+    looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE)) | (calls.kind == RENAME)
     looks &= ~np.isin(calls.layer, LIBRARIES)
     times = calls.by_file(calls.calls, looks)
-    place_of, names = calls.picture.crowds(times, _LOOKS)
-    often = np.bincount(place_of, times, minlength=len(names)) >= _LOOKS
+    place_of, names = calls.picture.crowds(times, LOOKS)
+    often = np.bincount(place_of, times, minlength=len(names)) >= LOOKS
     rows = np.flatnonzero(looks & often[place_of[calls.file]])
     if not len(rows):
         return
@@ -245,4 +264,4 @@ def _looks(calls: Calls) -> Iterator[Claim]:
             "wait for a file with inotify or a longer pause.",
         )
 
-    yield Claim("metadata", rows, calls.ns[rows] * _FEW, place_of[calls.file[rows]], words)
+    yield Claim("metadata", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)

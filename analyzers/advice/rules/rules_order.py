@@ -48,8 +48,8 @@ class Places:
         self.calls, self.ns, self.bytes, self.jumps, self.backwards, self.jump_ns, self.misaligned_calls = (
             column(sums[:, each]) for each in range(7)
         )
-        low, high = column(picture.places.least), column(picture.places.most)
-        self.extent = np.where(found, high - low, 0.0)
+        self.low, self.high = column(picture.places.least), column(picture.places.most)
+        self.extent = np.where(found, self.high - self.low, 0.0)
 
 
 def _number(thread: Ints, file: Ints, kind: Ints, layer: Ints) -> Ints:
@@ -149,8 +149,12 @@ def _rewritten(group: Group) -> Words:
     )
 
 
-def read_back(calls: Calls, chunked: Flags) -> Iterator[Claim]:
-    """Report reads of data that the same thread has written."""
+def read_back(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
+    """Report reads of data that the same thread has written.
+
+    Reads of bytes that were in the file before do not count. Their share follows from the ranges that the thread wrote
+    and read. Where these are unknown, at most as many bytes count as were written.
+    """
     size = len(calls.picture.files)
     pairs = calls.thread * size + calls.file
     _, which = np.unique(pairs, return_inverse=True)
@@ -161,22 +165,39 @@ def read_back(calls: Calls, chunked: Flags) -> Iterator[Claim]:
     np.minimum.at(begun, which[calls.writes], calls.first[calls.writes])
     asked = np.full(count, 2**62, np.int64)
     np.minimum.at(asked, which[calls.reads], calls.first[calls.reads])
-    found = (wrote > 0) & (read >= _AGAIN * wrote) & (asked >= begun)
+    share = np.minimum(wrote / np.maximum(read, 1), 1.0)
+    (low_w, high_w), (low_r, high_r) = (_ranges(places, which, way, count) for way in (calls.writes, calls.reads))
+    known = (high_w > low_w) & (high_r > low_r)
+    both = np.clip(np.minimum(high_w, high_r) - np.maximum(low_w, low_r), 0.0, None)
+    part_w, part_r = (both / np.maximum(span, 1.0) for span in (high_w - low_w, high_r - low_r))
+    different = np.minimum(read, high_r - low_r) * part_r  # bytes there that were read, each counted once
+    share = np.where(known, part_r * np.minimum(wrote * part_w / np.maximum(different, 1.0), 1.0), share)
+    found = (wrote > 0) & (read * share >= _AGAIN * wrote) & (asked >= begun)
     rows = np.flatnonzero(calls.reads & found[which] & (calls.file > 0) & (calls.thread > 0))
     rows = rows[~chunked[calls.file[rows]]]
     if len(rows):
         yield Claim(
             "read_back",
             rows,
-            calls.ns[rows].astype(np.float64) * 1.0001,
+            calls.ns[rows] * share[which[rows]] * 1.0001,
             calls.picture.place_of[calls.file[rows]],
-            _read_back,
+            lambda group: _read_back(group, share[which[group.rows]]),
         )
 
 
-def _read_back(group: Group) -> Words:
+def _ranges(places: Places, which: Ints, way: Flags, count: int) -> tuple[Floats, Floats]:
+    """Return the first byte, and the end of the last, of each pair's calls; zeros if unknown."""
+    known = way & (places.calls > 0)
+    low, high = np.full(count, np.inf), np.zeros(count)
+    np.minimum.at(low, which[known], places.low[known])
+    np.maximum.at(high, which[known], places.high[known])
+    return np.where(np.isinf(low), 0.0, low), high
+
+
+def _read_back(group: Group, share: Floats) -> Words:
+    own = float((group.calls.bytes[group.rows] * share).sum())
     return Words(
-        title=f"{size_text(group.size)} are read from {group.where} by the process that wrote them, in "
+        title=f"{size_text(own)} are read from {group.where} by the process that wrote them, in "
         f"{count_text(group.calls_made, 'read')}",
         why="The data was in the program's memory; reading it back makes the file system move it again.",
         change="Keep what is needed again in memory, or hand it on there; put scratch files on a local file system "

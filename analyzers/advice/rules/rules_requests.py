@@ -12,7 +12,7 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ...common.state import Ints
-from ..picture import LIBRARIES, Calls, Flags
+from ..picture import LIBRARIES, Calls, Flags, Floats
 from .claims import Claim, Group, Words
 from .rules_order import Places
 from .words import count_text, size_text, time_text
@@ -23,6 +23,7 @@ _BUFFERED: Final = 4
 _BUFFERED_BYTES: Final = 1_024
 """Maximum mean size of C library calls that a default buffer combines, bytes. The buffer has 4 KiB. For calls
 without known system calls."""
+_DEFAULT_BUFFER: Final = 4_096  # size of the C library's default buffer, bytes
 _LARGE: Final = 2_048
 """Request size from which the bytes cost more than the call, bytes. The bytes come from memory."""
 _CACHED_NS: Final = 50_000.0
@@ -41,7 +42,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
     """
     picture = calls.picture
     moves = (calls.reads | calls.writes) & (calls.calls > 0) & ~chunked[calls.file]
-    moves &= ~_buffered(calls)
+    moves &= ~_buffered(calls)[0]
     rows = np.flatnonzero(moves)
     if not len(rows):
         return
@@ -72,17 +73,38 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
                 yield Claim(cause, rows[mine], gain[mine], place[mine], words)  # type: ignore[arg-type]
 
 
-def _buffered(calls: Calls) -> Flags:
+def requests_of(calls: Calls, way: Flags) -> float:
+    """Return the number of requests to the file system in one direction. C library calls count by their system calls.
+
+    Args:
+        calls: all calls.
+        way: cells of the direction, bool[rows].
+    """
+    copied, made = _buffered(calls)
+    buffered = way & copied
+    files = np.unique(calls.file[buffered])
+    kind = 1 if bool(calls.writes[way].any()) else 0
+    moved = calls.by_file(calls.bytes, buffered)[files]
+    known = made[kind][files]
+    unknown = np.ceil(moved / _DEFAULT_BUFFER)
+    return float(calls.calls[way & ~copied].sum()) + float(np.where(known > 0, known, unknown).sum())
+
+
+def _buffered(calls: Calls) -> tuple[Flags, tuple[Floats, Floats]]:
     """Return which cells are C library calls that only copy to or from its buffer.
 
     System calls of the C library are traced ones below it, those that the preload library found by the stream's buffer,
     and flushes. Durations do not count: they depend on the machine.
+
+    Returns:
+        The cells, and the number of known system calls of the C library by file, for reads and for writes.
     """
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     size = len(calls.picture.files)
     stdio = calls.layer == int(Layer.STDIO)
     below = keys.deep & ((keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL)))
     found = np.zeros(len(calls.rows), np.bool_)
+    made = []
     for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE)):
         flushed = calls.by_file(calls.calls, stdio & (calls.kind == int(Kind.SYNC)))
         traced = np.bincount(
@@ -93,7 +115,8 @@ def _buffered(calls: Calls) -> Flags:
         asked, moved = (calls.by_file(column, stdio & ways) for column in (calls.calls, calls.bytes))
         combined = np.where(count > 0, asked >= _BUFFERED * count, moved <= _BUFFERED_BYTES * asked)
         found |= stdio & ways & combined[calls.file]
-    return found
+        made.append(count.astype(np.float64))
+    return found, (made[0], made[1])
 
 
 def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
