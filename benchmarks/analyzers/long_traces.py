@@ -6,7 +6,7 @@ The inputs are created and removed here: an archive, JSON lines, and the output 
     BENCH_TEXT_BYTES  size of the JSON lines, and of strace's output   500000000
     BENCH_INPUTS      which of archive, jsonl, strace                  archive,jsonl,strace
     BENCH_COMMANDS    which of the commands, by their names            all
-    BENCH_FORMATS     what the archive is converted to                 parquet,hdf5
+    BENCH_FORMATS     what the inputs are converted to                 parquet,hdf5
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ PAIRS = 4096
 COMMANDS = {
     "detect": ["detect"],
     "detect replayed": ["detect", "--replay"],
+    "detect at points": ["detect", "--sampling", "point"],
     "detect as the reference": ["detect", "--method", "reference", "--frequency", "auto"],
     "dfg": ["dfg"],
     "layers": ["layers"],
@@ -189,7 +190,7 @@ def measure() -> list[Figure]:
             for command in CHOSEN:
                 figures += compared(f"{command}, {what}", [*COMMANDS[command], "--json"], short, long)
                 said(figures[-2:])
-            for name in FORMATS if kind == "archive" else ():
+            for name in FORMATS:
                 made = str(Path(folder) / f"converted.{ENDINGS[name]}")
                 figures += compared(
                     f"convert to {name}, {what}", ["archive", "convert", "--force", "-o", made], short, long

@@ -19,6 +19,7 @@ class Block:
     data: bytes
     first_line: int
     """1-based number of the first line in the file."""
+    line_count: int
 
 
 class LineBuffer:
@@ -49,11 +50,12 @@ class LineBuffer:
         end = data.rfind(b"\n") + 1
         if end == 0:
             self._hold(data)
-            return Block(b"", self._line)
-        whole = b"".join((*self._pieces, data[:end])) if self._pieces else data[:end]
+            return Block(b"", self._line, 0)
+        whole = b"".join((*self._pieces, memoryview(data)[:end])) if self._pieces else data[:end]
         self._pieces, self._held = [], 0
-        block = Block(self._with_one_end(whole), self._line)
-        self._line += int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _NEWLINE))  # 6x faster than bytes.count
+        count = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _NEWLINE))  # 6x faster than bytes.count
+        block = Block(self._with_one_end(whole), self._line, count)
+        self._line += count
         self._hold(data[end:])
         return block
 
@@ -61,7 +63,7 @@ class LineBuffer:
         """Return the incomplete last line, with a line end added."""
         rest = b"".join(self._pieces)
         self._pieces, self._held, self._skipping = [], 0, False
-        block = Block(self._with_one_end(rest + b"\n" if rest else b""), self._line)
+        block = Block(self._with_one_end(rest + b"\n" if rest else b""), self._line, int(bool(rest)))
         self._line += bool(rest)
         return block
 

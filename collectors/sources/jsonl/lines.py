@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import msgspec
-import numpy as np
 
 LATEST_S: Final = 4_600_000_000
 LATEST_NS: Final = LATEST_S * 10**9  # start + duration then fits int64
@@ -55,7 +54,6 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
 
 MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _MAX_IGNORED = 32
-_NEWLINE: Final = ord("\n")
 
 # One comprehension per key, written out, because the interpreter specialises each to its attribute.
 COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
@@ -105,12 +103,17 @@ class LineDecoder:
         self._ignored: frozenset[str] | None = frozenset()
         """Unknown keys seen so far. None once there were too many and unknown keys are ignored."""
 
-    def decode(self, text: bytes) -> list[Any] | None:
-        """Decode whole lines. Returns None if one of them is malformed or is not one object."""
+    def decode(self, text: bytes, line_count: int) -> list[Any] | None:
+        """Decode whole lines. Returns None if one of them is malformed or is not one object.
+
+        Args:
+            text: the lines.
+            line_count: their number.
+        """
         while True:
             try:
                 found = _decoder(self.keys, self._ignored).decode_lines(text)
-                return found if _has_one_line_per_object(text, len(found)) else None
+                return found if _has_one_line_per_object(text, len(found), line_count) else None
             except MALFORMED:
                 if not self._learn(text):
                     return None
@@ -150,10 +153,9 @@ class LineDecoder:
             self.keys = frozenset(FIELDS)  # from now on, new keys are not detected
 
 
-def _has_one_line_per_object(text: bytes, count: int) -> bool:
+def _has_one_line_per_object(text: bytes, count: int, line_count: int) -> bool:
     """Return whether each object has a line of its own. The decoder also accepts objects over several lines."""
-    ends = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
-    return count == ends or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
+    return count == line_count or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
 
 
 def _may_be_renamed(key: str) -> bool:

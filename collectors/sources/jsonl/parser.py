@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +10,19 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, Layer, StreamInfo, make_batch
+from ....events import (
+    COLUMNS,
+    EventBatch,
+    FileInfo,
+    FileType,
+    Flag,
+    Interner,
+    Kind,
+    Layer,
+    StreamInfo,
+    concatenate,
+    make_batch,
+)  # fmt: skip
 from ....events.definitions import MAX_TEXT
 from ...call_classes import classify
 from ...files.lines import Block, LineBuffer
@@ -21,6 +33,7 @@ from .lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
 
 MAX_LINE_BYTES = 1 << 20
 MAX_STREAMS = 4096
+_DECODED_BYTES: Final = 1 << 18  # lines that are decoded at a time; the objects of more lines do not fit a core's cache
 
 _COPIED: Final = {
     **{
@@ -56,38 +69,46 @@ class JsonLinesParser:
 
     def feed(self, data: bytes) -> list[SourceItem]:
         """Parse the next bytes, split anywhere, and return the calls of complete lines."""
-        return self._parse(self._lines.feed(data))
+        return self._parse(
+            self._lines.feed(data[at : at + _DECODED_BYTES]) for at in range(0, len(data), _DECODED_BYTES)
+        )
 
     def finish(self) -> list[SourceItem]:
         """Parse an unterminated last line and close all streams."""
-        items = self._parse(self._lines.finish())
+        items = self._parse([self._lines.finish()])
         items += [Closed(stream.name) for stream in self._streams.values()]
         self._streams.clear()
         return items
 
-    def _parse(self, block: Block) -> list[SourceItem]:
-        for line in self._lines.take_discarded_lines():
-            self._about.malformed(line, "the line is too long", f"a call in at most {MAX_LINE_BYTES} bytes")
-        if not block.data:
-            return []
-        lines = self._decoder.decode(block.data)
-        keys = self._decoder.keys
-        columns = None if lines is None else _numbers(lines, keys)
-        if lines is None or columns is None:
-            lines, keys = list(self._well_formed(block)), _ALL_KEYS
-            columns = _numbers(lines, keys) or {}
-        return self._emit(_Lines(lines, keys, columns)) if lines else []
-
-    def _emit(self, lines: _Lines) -> list[SourceItem]:
+    def _parse(self, blocks: Iterable[Block]) -> list[SourceItem]:
         items: list[SourceItem] = []
+        made: dict[str, tuple[_Stream, list[EventBatch]]] = {}
+        for block in blocks:
+            for line in self._lines.take_discarded_lines():
+                self._about.malformed(line, "the line is too long", f"a call in at most {MAX_LINE_BYTES} bytes")
+            if not block.data:
+                continue
+            lines = self._decoder.decode(block.data, block.line_count)
+            keys = self._decoder.keys
+            columns = None if lines is None else _numbers(lines, keys)
+            if lines is None or columns is None:
+                lines, keys = list(self._well_formed(block)), _ALL_KEYS
+                columns = _numbers(lines, keys) or {}
+            if lines:
+                self._add(_Lines(lines, keys, columns), items, made)
+        items += [
+            Chunk(name, concatenate(batches), stream.interner.take_fresh()) for name, (stream, batches) in made.items()
+        ]
+        return items
+
+    def _add(self, lines: _Lines, items: list[SourceItem], made: dict[str, tuple[_Stream, list[EventBatch]]]) -> None:
         for who, mine in lines.by_stream(self._about.origin):
             stream = self._stream(who, mine, items)
             if stream is None:
                 self.counters["events_dropped:too_many_streams"] += len(mine.lines)
                 continue
             self.counters["events"] += len(mine.lines)
-            items.append(Chunk(stream.name, stream.batch(mine), stream.interner.take_fresh()))
-        return items
+            made.setdefault(stream.name, (stream, []))[1].append(stream.batch(mine))
 
     def _well_formed(self, block: Block) -> Iterator[Any]:
         """Decode a block with a malformed line. It returns the other objects and reports the malformed one."""

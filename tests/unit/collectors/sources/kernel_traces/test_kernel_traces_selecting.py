@@ -68,7 +68,7 @@ def test_wakers_are_the_same_in_the_trace_filtered_to_the_threads(
     reader = parser(Input(name="trace", origin=Origin(job="job")))
     kept: list[str] = []
     for begin, end in pairwise(edges):
-        block = Block("".join(lines[begin:end]).encode(), begin + 1)
+        block = Block("".join(lines[begin:end]).encode(), begin + 1, end - begin)
         keep = reader.select(block, lambda host: np.array(WANTED))
         kept += [line for line, stays in zip(lines[begin:end], keep, strict=True) if stays]
     assert wakes(parser, "".join(kept)) == wakes(parser, "".join(lines))
@@ -78,5 +78,5 @@ def test_lines_of_others_go() -> None:
     lines = [perf(at, 0, "sched_waking", 5, 6) for at in range(50)] + [perf(99, 0, "sched_waking", 1, 6)]
     lines += [perf(100, 0, "softirq_entry", 0, 0), perf(101, 0, "softirq_exit", 0, 0)] * 20
     reader = PerfParser(Input(name="trace", origin=Origin(job="job")))
-    keep = reader.select(Block("".join(lines).encode(), 1), lambda host: np.array(WANTED))
+    keep = reader.select(Block("".join(lines).encode(), 1, len(lines)), lambda host: np.array(WANTED))
     assert np.flatnonzero(keep).tolist() == [50, len(lines) - 1]
