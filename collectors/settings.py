@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from pathlib import Path
 from typing import Final, Literal
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..events.batch_job import BatchJob
 from ..events.network.endpoints import ConnectingEndpoint, ListeningEndpoint
 from ..events.network.limits import MAX_BATCH_EVENTS
+from ..events.network.peers import own_user
 
 LayerName = Literal["posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other"]
 CallClass = Literal["data", "handle", "seek", "sync", "meta", "char", "memory"]
@@ -32,7 +32,7 @@ class CollectorSettings(BaseModel):
         None, description="Public key of the aggregator; with key, the connection is encrypted."
     )
     host: str = Field(default_factory=socket.gethostname, description="Name of this node in streams and metrics.")
-    user: str = Field(default_factory=lambda: os.environ.get("USER", ""), description="User that owns the streams.")
+    user: str = Field(default_factory=own_user, description="User that owns the streams.")
     ends_at_s: float = Field(0.0, ge=0, description="Unix time at which the job of the streams is killed; 0: unknown.")
     ends_job: str = Field("", description="Job to which `ends_at_s` applies; by default each job that has streams.")
     batch: BatchJob | None = Field(None, description="Information of the batch system about that job.")

@@ -182,6 +182,7 @@ def command(
     from ...collectors.sources.preload.source import PreloadSource
     from ...events.network.curve import read_client_keys
     from ...events.network.descriptors import raise_limit
+    from ...events.network.peers import own_user
     from ...events.network.vouchers import VARIABLE
     from ..common.batch_facts import batch_facts
     from ..common.job_names import batch_job
@@ -219,7 +220,7 @@ def command(
         server_key=keys[1],
         heartbeat_s=_PACED_HEARTBEAT_S if pace is not None else CollectorSettings.model_fields["heartbeat_s"].default,
     )
-    origin = Origin(job=known_job or "unknown", host=host, user=os.environ.get("USER", ""))
+    origin = Origin(job=known_job or "unknown", host=host, user=own_user())
     log_to_standard_error(logging.WARNING)
     read_client_keys(*keys)  # before programs connect: without keys nothing could be sent
     raise_limit()

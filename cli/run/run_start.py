@@ -27,6 +27,7 @@ from ...daemon.jobs.job_ids import clean_job
 from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.network.descriptors import raise_limit
+from ...events.network.peers import own_user
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
 from .burst_deferral import BurstDeferral
@@ -169,7 +170,7 @@ class _Waiting(threading.Thread):
 
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     """Start collecting; it forks, so it must precede the start of threads."""
-    origin = Origin(job=plan.job, host=own_node(os.environ), user=os.environ.get("USER", ""))
+    origin = Origin(job=plan.job, host=own_node(os.environ), user=own_user())
     stem = None
     if plan.output is not None and plan.archive:
         name = f"{safe_name(plan.job)[:_MAX_NAME]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"

@@ -12,9 +12,12 @@ from typing import Final
 _TRY_S: Final = 0.5
 """Time limit for a connection: a cluster's network needs milliseconds. Doubled in each further round, because an
 aggregator to which thousands of collectors connect at once takes longer."""
-_REFUSED_S: Final = 30.0
+_SOON_S: Final = 30.0
 """Time since the last contact during which a refusal does not lengthen the limit, s. An aggregator that takes over
 refuses connections until it listens. After a longer outage, collectors try less often."""
+_LONGEST_SOON_S: Final = 2.0
+"""Longest time limit in that time, s. Otherwise a stopped aggregator, whose system accepts connections, would delay the
+connection to the next one."""
 
 
 class Route:
@@ -68,7 +71,7 @@ class Route:
         is_heard = heard_s is not None and heard_s > self._since_s  # messages of an earlier connection may arrive late
         if is_heard:
             self._try_s = _TRY_S
-        is_refused = self._is_refused and now_s < self._contact_s + _REFUSED_S
+        is_refused = self._is_refused and now_s < self._contact_s + _SOON_S
         try_s = _TRY_S if is_refused else self._try_s
         if now_s < since_s + (self._away_after_s if self._is_connected or is_heard else try_s):
             return False
@@ -77,6 +80,7 @@ class Route:
         self._has_waited = self._has_waited or not is_refused
         if self._at == 0:
             if self._has_waited:
-                self._try_s = min(2.0 * self._try_s, self._away_after_s)
+                longest_s = _LONGEST_SOON_S if now_s < self._contact_s + _SOON_S else self._away_after_s
+                self._try_s = min(2.0 * self._try_s, longest_s, self._away_after_s)
             self._has_waited = False
         return True

@@ -19,14 +19,16 @@ from nats.errors import Error as NatsError
 from ...events.network.descriptors import ListenerGuard
 from ..access.access import Access
 from ..background_tasks import run_forever, wait_for_first
+from ..journal.jetstream.lease_holder import release_lease_of
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.readiness import error_text, retry_until_ready
-from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync
+from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync, lease_bucket
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, with_other_keys, without_stale_claims
 from .partitions import TOKEN_VARIABLE, plan
 from .publishing import Relay
+from .worker_settings import journal_of
 from .workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -114,7 +116,8 @@ class ClusterMember:
             words, environment = command(number)
             return words, {**environment, TOKEN_VARIABLE: self.token}
 
-        self.workers = Workers(command_with_token, settings.cluster.watchdog_s, self.counters)
+        self.workers = Workers(command_with_token, settings.cluster.watchdog_s, self.counters, self._release_later)
+        self._releasing: set[asyncio.Task[None]] = set()
         self.read_s = 0.0
         self.not_ready_because = "it has not seen the other members yet"
         self._link, self._known = link, members
@@ -278,6 +281,24 @@ class ClusterMember:
             and (number in elsewhere if number in self.workers.serving else number not in mine.standby)
         }
         self.workers.run(wanted - ends, ends)
+
+    def _release_later(self, number: int, pid: int) -> None:
+        task = asyncio.create_task(self._release_lease(number, pid))
+        self._releasing.add(task)
+        task.add_done_callback(self._releasing.discard)
+
+    async def _release_lease(self, number: int, pid: int) -> None:
+        """Release the lease of a partition whose process has crashed. Otherwise the next one waits for its end."""
+        bucket = lease_bucket(journal_of(self.settings.journal.name, number))
+
+        async def release() -> bool:
+            return await release_lease_of(await self._link.quick_jetstream.key_value(bucket), pid)
+
+        try:
+            if await self._on_link(release()):
+                _log.warning("partition %d: the lease of its crashed process was released", number)
+        except (NatsError, TimeoutError) as error:  # it expires
+            _log.warning("partition %d: the lease was not released: %s", number, error_text(error))
 
     async def _on_link(self, work: Coroutine[Any, Any, _T]) -> _T:
         return await asyncio.wrap_future(self._link.begin(work))

@@ -13,7 +13,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from pydantic import BaseModel
 
@@ -24,6 +24,7 @@ _STEADY_S: Final = 60.0
 """Run time after which an ended process is restarted at once, s."""
 _STATUS_ENDPOINTS: Final = re.compile(r"ingest (\S+), http (\S+), publish ([^\s,]+)(?:, epoch ([0-9]+))?")
 _MAX_NOTIFICATION_BYTES: Final = 65_536
+OnCrash: TypeAlias = Callable[[int, int], None]
 
 
 class Endpoints(BaseModel):
@@ -47,6 +48,7 @@ class Worker:
         environment: its environment.
         watchdog_s: silence after which it is killed, s.
         counters: counters ``worker_restarts`` and ``worker_hangs``.
+        on_crash: called with number and pid when a process that served has ended without an order.
 
     Attributes:
         endpoints: its endpoints while it serves, otherwise None.
@@ -60,8 +62,10 @@ class Worker:
         environment: Mapping[str, str],
         watchdog_s: float,
         counters: Counter[str],
+        on_crash: OnCrash,
     ) -> None:
         self.number = number
+        self._on_crash = on_crash
         self.endpoints: Endpoints | None = None
         self.is_standby = False
         self._command, self._watchdog_s, self._counters = command, watchdog_s, counters
@@ -157,7 +161,10 @@ class Worker:
         try:
             if self._ends.is_set():  # requested before the process existed
                 self._send(signal.SIGTERM)
-            return await self._process.wait()
+            status = await self._process.wait()
+            if self.endpoints is not None:
+                self._on_crash(self.number, self._process.pid)
+            return status
         finally:
             self.endpoints, self.is_standby, self._process = None, False, None
 
@@ -192,6 +199,7 @@ class Workers:
         make: returns command and environment of a partition's process.
         watchdog_s: as for ``Worker``.
         counters: as for ``Worker``.
+        on_crash: as for ``Worker``.
     """
 
     def __init__(
@@ -199,8 +207,9 @@ class Workers:
         make: Callable[[int], tuple[Sequence[str], Mapping[str, str]]],
         watchdog_s: float,
         counters: Counter[str],
+        on_crash: OnCrash = lambda number, pid: None,
     ) -> None:
-        self._make, self._watchdog_s, self._counters = make, watchdog_s, counters
+        self._make, self._watchdog_s, self._counters, self._on_crash = make, watchdog_s, counters, on_crash
         self._running: dict[int, Worker] = {}
 
     @property
@@ -227,7 +236,9 @@ class Workers:
         for number in wanted:
             if number not in self._running:
                 command, environment = self._make(number)
-                self._running[number] = Worker(number, command, environment, self._watchdog_s, self._counters)
+                self._running[number] = Worker(
+                    number, command, environment, self._watchdog_s, self._counters, self._on_crash
+                )
         for number in ends:
             if number in self._running:
                 self._running[number].end()

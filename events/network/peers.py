@@ -31,6 +31,11 @@ def user_name(uid: int) -> str:
         return f"#{uid}"
 
 
+def own_user() -> str:
+    """Return the user of this process: ``$USER``, or by its user id where a batch system or a service sets none."""
+    return os.environ.get("USER") or user_name(os.geteuid())
+
+
 def peer_of(connection: socket.socket) -> str:
     """Return the owner of a connection for bounds.
 

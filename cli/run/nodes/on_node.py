@@ -24,6 +24,7 @@ from ....collectors.transport.agent import Agent
 from ....events import IotideError
 from ....events.network.curve import ClientKeys, KeyPair
 from ....events.network.descriptors import raise_limit
+from ....events.network.peers import own_user
 from ...common.console.logs import log_to_standard_error
 from ..private_folder import in_use, remove_left_over
 from .launchers import own_node
@@ -99,7 +100,7 @@ async def _collect(orders: Instructions, node: str) -> int:
         ends_job=orders.job,
         batch=orders.batch,
     )
-    origin = Origin(job=orders.job, host=node, user=os.environ.get("USER", ""))
+    origin = Origin(job=orders.job, host=node, user=own_user())
     source = PreloadSource(Path(orders.socket), origin, files=NodeFileMetadata(), patience_s=settings.linger_s)
     agent = Agent([source], settings, keys=keys)
     try:

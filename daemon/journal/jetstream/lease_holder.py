@@ -25,6 +25,30 @@ KEY: Final = "owner"
 _RELEASE_TIMEOUT_S: Final = 2.0
 
 
+def owner_prefix(pid: int) -> str:
+    """Return the beginning of the owner's name in the entry of a process on this machine."""
+    return f"{socket.gethostname()}:{pid}:"
+
+
+async def release_lease_of(leases: KeyValue, pid: int) -> bool:
+    """Release the lease of a process of this machine that has ended, so that its successor need not wait.
+
+    Returns:
+        Whether the process had the lease.
+
+    Raises:
+        NatsError, TimeoutError: the servers do not answer, or another aggregator takes the lease now.
+    """
+    try:
+        entry = await leases.get(KEY)
+    except KeyNotFoundError:
+        return False
+    if not (entry.value or b"").startswith(owner_prefix(pid).encode()):
+        return False
+    await leases.update(KEY, b"", last=entry.revision)
+    return True
+
+
 class LeaseHolder:
     """An aggregator's side of its journal's lease.
 
@@ -39,7 +63,7 @@ class LeaseHolder:
     """
 
     def __init__(self, link: NatsLink, leases: KeyValue, lease_s: float) -> None:
-        self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(8)}"
+        self.owner = f"{owner_prefix(os.getpid())}{secrets.token_hex(8)}"
         self.on_lost: Callable[[], None] = lambda: None
         self._link, self._leases = link, leases
         self._lease = Lease(self.owner, lease_s)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from nats.errors import Error as NatsError
 from nats.js import api
-from nats.js.errors import NotFoundError
+from nats.js.errors import NoStreamResponseError, NotFoundError
 
 from ..segment_writer import Pending
 from .link import NatsLink
@@ -30,6 +30,10 @@ _HEADER_BYTES: Final = 1 << 10
 _LAZY_BYTES: Final = 1 << 18
 """Bytes of records without a waiting answer, above which they are appended."""
 _PAUSE_S: Final = 0.2
+_ANSWER_S: Final = 2.0
+"""Timeout of the answer to a small message, s. A server that has just failed does not answer."""
+_ANSWER_S_PER_BYTE: Final = 3.0 / _MAX_MESSAGE_BYTES
+"""Additional time for a larger message."""
 _SILENT_S: Final = 5.0
 """Time without an answer after which it is logged, s."""
 
@@ -190,21 +194,26 @@ class StreamWriter:
 
     async def _append(self, message: Message, begun_s: float) -> None:
         """Append a message after our last one, for as long as it takes."""
-        is_told = False
+        is_told = is_uncertain = False
         why = "it does not answer"
+        timeout_s = _ANSWER_S + _ANSWER_S_PER_BYTE * len(message.payload)
         while not self.problem:
             try:
                 answer = await self._link.jetstream.publish(
                     self._subject,
                     message.payload,
+                    timeout=timeout_s,
                     stream=self._stream,
                     headers={api.Header.EXPECTED_LAST_SEQUENCE: str(self.sequence)},
                 )
                 self.sequence = answer.seq
                 return
+            except NoStreamResponseError:  # no server has received it, as the stream has no leader now
+                why = "no server leads it"
             except (NatsError, TimeoutError, OSError) as error:
                 why = getattr(error, "description", None) or str(error) or why
-            if await self._was_stored(message):
+                is_uncertain = True
+            if is_uncertain and await self._was_stored(message):
                 self.sequence += 1
                 return
             if not is_told and time.monotonic() - begun_s > _SILENT_S:
@@ -215,7 +224,7 @@ class StreamWriter:
     async def _was_stored(self, message: Message) -> bool:
         """Return whether a message without an answer was stored; raise FencedError if another one was."""
         try:
-            found = await self._link.jetstream.get_msg(self._stream, seq=self.sequence + 1)
+            found = await self._link.quick_jetstream.get_msg(self._stream, seq=self.sequence + 1)
         except NotFoundError:
             return False
         except (NatsError, TimeoutError, OSError):

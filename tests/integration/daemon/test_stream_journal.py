@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
+from iotide.daemon.journal.jetstream.lease_holder import release_lease_of
+from iotide.daemon.journal.jetstream.link import NatsLink
 from iotide.daemon.journal.jetstream.opening import wait_for_lease
-from iotide.daemon.journal.jetstream.resources import stream_names
+from iotide.daemon.journal.jetstream.resources import lease_bucket, stream_names
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.events import ConfigError
@@ -204,6 +206,21 @@ def test_lease_that_is_given_back_is_taken_at_once_and_another_after_its_time(
     first.release()
     waiting.join()  # not a minute
     taken[0].release()
+
+
+def test_lease_of_a_crashed_process_is_released_for_the_next_one(servers: NatsServers, tmp_path: Path) -> None:
+    settings = servers.settings(name="crashed", lease_s=60.0)
+    first, _ = begun(settings, tmp_path)
+    die(first)
+    link = NatsLink(settings)
+    try:
+        leases = link.call(link.jetstream.key_value(lease_bucket(settings.name)))
+        assert not link.call(release_lease_of(leases, os.getpid() + 1))  # not that of another process
+        assert link.call(release_lease_of(leases, os.getpid()))
+        assert not link.call(release_lease_of(leases, os.getpid()))
+    finally:
+        link.close()
+    asyncio.run(wait_for_lease(settings, lambda _: None)).release()  # not after a minute
 
 
 def test_stream_that_would_lose_messages_is_refused(servers: NatsServers) -> None:

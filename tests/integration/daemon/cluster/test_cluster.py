@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from support.servers.clusters import (
     asked,
+    children,
     close,
     jobs_in_all_partitions,
     lose,
@@ -55,3 +58,17 @@ def test_jobs_of_all_partitions_go_on_when_a_member_is_lost_and_another_one_join
         for number, job in enumerate(jobs):
             wait_for(lambda: written(first.url, job) == 1000 * (1500 + number), what=f"{job} at the first member")  # noqa: B023
         assert not unserved(first.url)
+
+
+@pytest.mark.slow
+def test_partition_whose_process_crashed_does_not_wait_for_the_end_of_its_lease(tmp_path: Path) -> None:
+    with nats_servers(tmp_path / "nats") as servers, ExitStack() as stack:
+        (member,) = members_of(tmp_path, servers, "a", 1)
+        stack.callback(close, member)
+        member.start()
+        wait_for(lambda: not unserved(member.url), what="the partition")
+        (process,) = children(member.pid)
+        os.kill(process, signal.SIGKILL)
+        member.says("the lease of its crashed process was released")
+        wait_for(lambda: children(member.pid) not in ([], [process]), what="the next process")
+        wait_for(lambda: not unserved(member.url), what="the partition again")

@@ -28,12 +28,12 @@ def test_where_no_connection_is_made_the_next_one_is_tried_and_at_last_the_first
 def test_more_patience_is_had_in_each_round_until_one_answers() -> None:
     """If all collectors of a cluster connect at once, connections take longer."""
     route, tries, now = Route([A, B], 5.0, 0.0), [], 0.0
-    while len(tries) < 12:
+    while now < 60.0:
         before = now
         while not route.moves_on(None, now):
             now += 0.125
         tries.append(now - before)
-    assert tries[:6] == [0.5, 0.5, 1.0, 1.0, 2.0, 2.0]
+    assert tries[:8] == [0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]
     assert tries[-1] == 5.0
     route.connection(is_made=True, now_s=now)
     assert not route.moves_on(now + 1.0, now + 1.0)
@@ -85,6 +85,23 @@ def test_late_news_of_an_earlier_connection_does_not_end_one_that_answers() -> N
     route.connection(is_made=True, now_s=1.1)
     route.connection(is_made=False, now_s=1.2)  # of the first
     assert not route.moves_on(1.5, 6.0)
+
+
+def test_the_next_aggregator_is_found_soon_though_the_stopped_one_accepts_connections() -> None:
+    """One aggregator was killed and refuses, the next one was stopped, and the third takes over after 10 s."""
+    route, now = Route([A, B, C], 5.0, 0.0), 0.0
+    while route.endpoint != B:
+        route.refused()
+        now += 0.125
+        route.moves_on(None, now)
+    route.connection(is_made=True, now_s=now)
+    stopped = now
+    while now < stopped + 10.0 or route.endpoint != C:
+        if route.endpoint != B:
+            route.refused()
+        now += 0.125
+        route.moves_on(stopped, now)
+    assert now < stopped + 13.5
 
 
 @given(st.integers(2, 5), st.data())
