@@ -77,7 +77,7 @@ def combine_predictions(prediction: Prediction, groups: Sequence[GroupResult]) -
             only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.tolerances.confidence_gain
         )
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
-        if not hidden or not rest or (prediction.periodic and _has_period_of(prediction, only)):
+        if not hidden or not rest:
             return GroupedPrediction(prediction)
         return _with_main_group(prediction, only, [only, *rest], groups)
     main = next((group for group in periodic_ones if _has_period_of(prediction, group)), None)

@@ -12,6 +12,7 @@ from ..confidence import confidence_of_chance
 from ..estimator import SignalWindow
 from ..phases.merged import split_merged
 from ..phases.phases import Phases, Segmenter
+from ..phases.ramps import with_ramps
 from ..phases.regularity import Regularity, regularity, shortest_interval, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
 from ..tuning import TUNING
@@ -30,6 +31,9 @@ def best_candidate(
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
     best, weight = _best_of_hypotheses(view, segmenter, line, peaks)
+    alike = best is not None and best.alike > TUNING.tolerances.min_confidence
+    if best is not None and alike and not _misses_phases(segmenter, best.phases.shifted(-view.begin)):
+        return best  # similar phases do not hide one another, and clipping would give other I/O as much weight
     for quantile, least_confidence in _clip_levels():
         if best is not None and best.clear:
             break
@@ -162,6 +166,8 @@ def score_candidates(
         phases, measured = _measured(segmenter, phases, hypothesis, cut)
         if measured is not None and (measured.missed or measured.stray) and _misses_phases(segmenter, phases):
             measured = regularity(phases, shortest_interval(hypothesis), allow_missed=False)
+        elif measured is not None:
+            phases, measured = with_ramps(segmenter, phases, measured, shortest_interval(hypothesis))
     if measured is None or measured.period < TUNING.spectral_lines.min_period_bins:
         return None
     phases = phases.select(slice(measured.since, None))

@@ -17,6 +17,11 @@ Positions = npt.NDArray[np.int64]
 _SEGMENTATION = TUNING.segmentation
 _ROUNDING = 1e-9  # relative rounding error of a sum
 _SAMPLE = 512  # bins that suffice for a median
+_NOTHING = 1e-300
+_FEWEST = 3  # phases from which on a common growth can be confirmed
+_INNER = 5  # bins of a phase from which on its growth is measured
+_ENDLESS = 1e3  # growth from an empty bin
+_STEEPEST = 4.0  # maximum growth of bandwidth from one bin to the next
 
 
 class Phases(Struct, frozen=True, eq=False):
@@ -120,7 +125,7 @@ class Segmenter:
         """Compute starts and ends within their bins."""
         if not len(phases):
             return phases
-        start, end = _edges(self.origin.values, phases.first, phases.stop, self._background)
+        start, end = edges_of(self.origin.values, phases.first, phases.stop, self._background)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
 
     def segment_by_pauses(self, period: float) -> Phases:
@@ -160,10 +165,19 @@ class Segmenter:
     @cached_property
     def _background(self) -> float:
         """Median volume of a bin outside of phases, which counts as empty."""
+        return float(self._quiet[len(self._quiet) // 2]) if len(self._quiet) else 0.0
+
+    @cached_property
+    def least_background(self) -> float:
+        """Same, lower quartile: phases whose bandwidth rises slowly are outside for a part of their length."""
+        return float(self._quiet[len(self._quiet) // 4]) if len(self._quiet) else 0.0
+
+    @cached_property
+    def _quiet(self) -> Floats:
+        """Volumes of bins outside of phases, a sample in ascending order."""
         values = self.origin.values
         quiet = values[values <= self.threshold]
-        quiet = np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
-        return float(quiet[len(quiet) // 2]) if len(quiet) else 0.0
+        return np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
 
     @cached_property
     def _dips(self) -> Segmenter:
@@ -196,12 +210,12 @@ def _typical(volume: Floats) -> float:
     return float(ordered[np.searchsorted(running, 0.5 * running[-1])])
 
 
-def _edges(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats]:
+def edges_of(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats]:
     """Compute starts and ends within their bins.
 
-    For phases of three bins or more, the fill of the edge bin relative to the next inner bin gives the position within
-    the bin. A shorter phase is as long as its volume takes at its highest rate, around its centre of volume. Bins at
-    the background level count as empty.
+    For phases of three bins or more, the fill of the edge bin gives the position within the bin. It is relative to the
+    next inner bin, divided by the usual growth from there to the one after. A shorter phase is as long as its volume
+    takes at its highest rate, around its centre of volume. Bins at the background level count as empty.
     """
     last = len(values) - 1
     before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
@@ -209,8 +223,10 @@ def _edges(values: Floats, first: Positions, stop: Positions, background: float)
     head, tail = values[first] - background, values[stop - 1] - background
     inner_head, inner_tail = values[np.minimum(first + 1, last)] - background, values[stop - 2] - background
     # subtracting the background may give values below 0; np.clip would take as long as this whole function
-    start = (first + 1.0) - np.minimum(np.maximum((before + head) / np.maximum(inner_head, head), 0), 2)
-    end = (stop - 1.0) + np.minimum(np.maximum((after + tail) / np.maximum(inner_tail, tail), 0), 2)
+    rise, fall = _growth(values, first, stop, background)
+    full_head, full_tail = np.maximum(inner_head / rise, head), np.maximum(inner_tail / fall, tail)
+    start = (first + 1.0) - np.minimum(np.maximum((before + head) / np.maximum(full_head, _NOTHING), 0), 2)
+    end = (stop - 1.0) + np.minimum(np.maximum((after + tail) / np.maximum(full_tail, _NOTHING), 0), 2)
     short = stop - first < 3
     if short.any():
         second = np.where(stop - first == 2, tail, 0.0)
@@ -218,7 +234,29 @@ def _edges(values: Floats, first: Positions, stop: Positions, background: float)
         middle = (
             before * (first - 0.5) + head * (first + 0.5) + second * (first + 1.5) + after * (stop + 0.5)
         ) / volume
-        length = volume / np.maximum(head, np.maximum(second, 1e-300))
+        length = volume / np.maximum(head, np.maximum(second, _NOTHING))
         start = np.where(short, middle - length / 2, start)
         end = np.where(short, middle + length / 2, end)
     return np.asarray(start, np.float64), np.asarray(end, np.float64)
+
+
+def _growth(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[float, float]:
+    """Return by how much bandwidth usually grows from one bin to the next at the start, and backwards at the end.
+
+    The values are medians over the phases that have enough inner bins; one if the phases differ in it.
+    """
+    rows = np.flatnonzero(stop - first >= _INNER)
+    if len(rows) < _FEWEST:
+        return 1.0, 1.0
+    found = []
+    for at, step in ((first[rows], 1), (stop[rows] - 1, -1)):
+        near, far = values[at + step] - background, values[at + 2 * step] - background
+        ratio = np.sort(far / np.maximum(near, np.maximum(np.abs(far) / _ENDLESS, _NOTHING)))
+        growth = float(ratio[len(ratio) // 2])
+        off = np.sort(np.abs(ratio - growth))
+        similar = (
+            float(off[len(off) // 2]) <= TUNING.tolerances.irregular_spread * growth
+            and 1 / _STEEPEST < growth < _STEEPEST
+        )
+        found.append(growth if similar else 1.0)
+    return found[0], found[1]

@@ -187,7 +187,9 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
     missed = (regularity.missed + _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals) / seen_so_far
     stray = (regularity.stray + _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals) / seen_so_far
     lengths = (phases.end - phases.start)[:-1][-_NEXT_PHASE.recent_phases :]
-    seen = now - 1 - TUNING.segmentation.min_volume_share * float(np.sort(lengths)[len(lengths) // 2])
+    # a phase whose bandwidth rises slowly is not visible before it exceeds the threshold
+    rise = float((phases.first[:-1] - phases.start[:-1]).min())
+    seen = now - 1 - max(TUNING.segmentation.min_volume_share * float(np.sort(lengths)[len(lengths) // 2]), rise)
     usual = max(
         interval_of(clock.intervals[-_NEXT_PHASE.recent_phases :], least=0.5) / _REACH,
         _NEXT_PHASE.start_resolution_bins,

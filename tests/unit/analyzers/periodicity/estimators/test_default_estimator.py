@@ -336,6 +336,16 @@ def test_phases_that_others_hold_up_are_phases_and_the_period_is_their_mean_dist
     assert periodicity.confidence > 0.9
 
 
+def test_a_rhythm_of_little_io_does_not_replace_that_of_similar_but_irregular_phases() -> None:
+    rng = np.random.default_rng(34)
+    starts = 20 + np.cumsum(15 + rng.exponential(60, 24))
+    total = int(starts[-1] + 40)
+    noise = 0.05 * (np.arange(total) % 50 < 25)
+    periodicity = found(bursts(starts, 12, total) + noise * bursts([20.0], 12, total).max(), ended=True)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.05)
+
+
 def test_second_bursts_right_behind_others_do_not_shorten_the_period() -> None:
     starts = 5.3 + 50 * np.arange(40.0)
     starts = np.sort(np.append(starts, starts[[6, 17, 30, 36]] + 4))
