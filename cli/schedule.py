@@ -206,8 +206,8 @@ def _line(step: Step) -> str:
     at = "--:--:--" if math.isnan(step.at_s) else clock_text(step.at_s)
     if not decision.limits:
         return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, no limit: {decision.why}"
-    told = ", ".join(f"{each.job} {rate_text(each.bytes_per_s)}" for each in decision.limits)
-    return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, at most: {told}"
+    rates = ", ".join(f"{each.job} {rate_text(each.bytes_per_s)}" for each in decision.limits)
+    return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, at most: {rates}"
 
 
 def _make_pacing(url: str, file_system: str, policy: str, longest_wait_s: float, interval_s: float) -> PreloadPacing:

@@ -157,11 +157,11 @@ async def serve_ftio(server: Server, settings: AggregatorSettings) -> AsyncItera
 
 
 async def _log_problems(problems: Problems) -> None:
-    told = 0
+    logged = 0
     while True:
         try:
             await asyncio.sleep(1.0)
         finally:  # also at the end
-            for problem in problems.first[told:]:
+            for problem in problems.first[logged:]:
                 _log.warning("%s", problem)
-            told = len(problems.first)
+            logged = len(problems.first)

@@ -61,9 +61,9 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
         return model.model_validate_json(_get(f"{base}/{job}/{result}".rstrip("/")))
     except urllib.error.HTTPError as error:
         with error:
-            told = _reason(error)
+            reason = _reason(error)
         expected = _TOKEN if error.code in _DENIED else f"{_EXPECTED}; {_known(base)}"
-        raise InputError(address, None, told, expected) from None
+        raise InputError(address, None, reason, expected) from None
     except (OSError, ValueError) as error:
         what = model.__name__.lower()
         problem = f"the answer is no {what}" if isinstance(error, ValidationError) else f"no answer ({error})"
@@ -87,12 +87,12 @@ def fetch_for_all_jobs(address: str, result: str, model: type[_M], **query: str)
     try:
         return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}"))
     except (OSError, ValueError) as error:
-        told, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
+        reason, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
             with error:
                 if error.code in _DENIED:
-                    told, expected = _reason(error), _TOKEN
-        raise InputError(address, None, told, expected) from None
+                    reason, expected = _reason(error), _TOKEN
+        raise InputError(address, None, reason, expected) from None
 
 
 def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query: str) -> None:
@@ -113,12 +113,12 @@ def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query
     try:
         _get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}", method, body)
     except (OSError, ValueError) as error:
-        told, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
+        reason, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
             with error:
-                told = _reason(error)
+                reason = _reason(error)
                 expected = _TOKEN if error.code in _DENIED else "an aggregator of this version"
-        raise InputError(address, None, told, expected) from None
+        raise InputError(address, None, reason, expected) from None
 
 
 def fetch_text(address: str) -> str:
@@ -131,8 +131,8 @@ def fetch_text(address: str) -> str:
         return _get(address).decode(errors="replace")
     except urllib.error.HTTPError as error:
         with error:
-            told = f"status {error.code}: {error.read(500).decode(errors='replace').strip()}"
-        raise InputError(address, None, told, "a running aggregator (iotide serve)") from None
+            reason = f"status {error.code}: {error.read(500).decode(errors='replace').strip()}"
+        raise InputError(address, None, reason, "a running aggregator (iotide serve)") from None
     except (OSError, ValueError) as error:
         raise InputError(address, None, f"no answer ({error})", "a running aggregator (iotide serve)") from None
 
@@ -181,8 +181,8 @@ def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str], m
         answer = connection.getresponse()
         content = answer.read(MAX_RESPONSE_BYTES + 1)
         if answer.status not in (http.HTTPStatus.OK, http.HTTPStatus.NO_CONTENT):
-            told = io.BytesIO(content)
-            raise urllib.error.HTTPError(parts.geturl(), answer.status, answer.reason, answer.headers, told)
+            reply = io.BytesIO(content)
+            raise urllib.error.HTTPError(parts.geturl(), answer.status, answer.reason, answer.headers, reply)
     except http.client.HTTPException as error:
         raise OSError(f"no HTTP: {error!r}") from None
     finally:

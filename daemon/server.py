@@ -121,11 +121,11 @@ class Server:
         self.journal: StreamJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin at its boot
 
-    async def wait_for_lease(self, told: Callable[[str], None] = lambda _: None) -> None:
+    async def wait_for_lease(self, on_holder: Callable[[str], None] = lambda _: None) -> None:
         """Wait until this aggregator owns the jobs of a shared journal; before ``start``.
 
         Args:
-            told: callback with the current owner: host and process.
+            on_holder: callback with the current owner: host and process.
 
         Raises:
             ConfigError: the journal's servers cannot be used.
@@ -140,7 +140,7 @@ class Server:
             raise ConfigError("journal.servers needs nats-py: pip install 'iotide[jetstream]'") from None
         if self._settings.http is not None:
             self._make_http  # noqa: B018 - takes a second of CPU time, which a takeover should not wait for
-        self.journal = await wait_for_lease(self._settings.journal, told)
+        self.journal = await wait_for_lease(self._settings.journal, on_holder)
         if self.archives is not None:
             self.archives.copies_files = True
         self._stack.callback(self.journal.release)

@@ -94,8 +94,8 @@ def reliability(what: str, confidence: Values, right: Rights) -> list[Figure]:
     for low in np.arange(0.1, 1, 0.1):
         rows = (confidence >= low) & (confidence < (low + 0.1 if low < 0.89 else 1.1))
         if rows.any():
-            said = 100 * confidence[rows].mean()
-            name = f"{what} right, where {said:.0f} % sure ({rows.sum()})"
+            stated_percent = 100 * confidence[rows].mean()
+            name = f"{what} right, where {stated_percent:.0f} % sure ({rows.sum()})"
             figures.append(Figure(name, 100 * right[rows].mean(), "%"))
     gap = np.abs([figure.value - float(figure.name.split(", where ")[1].split()[0]) for figure in figures])
     figures.append(Figure(f"{what}: largest calibration error", float(gap.max()), "points", better="lower"))

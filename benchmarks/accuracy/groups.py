@@ -67,9 +67,9 @@ def is_told(prediction: Prediction, program: Program, job: Grouped) -> tuple[boo
 
 def _is_who(who: Who, program: Program, job: Grouped) -> bool:
     if who.kind == "ranks":
-        told = {rank for each in who.members for rank in _range(each)}
+        ranks = {rank for each in who.members for rank in _range(each)}
         own = set(program.rank.tolist())
-        return len(told & own) >= LIKE * len(told | own)
+        return len(ranks & own) >= LIKE * len(ranks | own)
     if who.kind == "commands":
         return len(who.members) == 1 and _is_kind(program.command, who.members[0])
     if who.kind == "hosts":

@@ -74,7 +74,7 @@ class Seen:
 
 def environment() -> dict[str, str]:
     """Environment for Open MPI, which refuses root and more ranks than cores by default."""
-    told = {
+    versions = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -82,7 +82,9 @@ def environment() -> dict[str, str]:
         "OMPI_MCA_btl_tcp_if_include": "lo",
         "OMPI_MCA_oob_tcp_if_include": "lo",
     }
-    return {name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "LD_PRELOAD"))} | told
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "LD_PRELOAD"))
+    } | versions
 
 
 def run(command: Sequence[str | Path], folder: Path) -> str:
@@ -109,9 +111,9 @@ def program(name: str, frequency_hz: float, ranks: int, arguments: Sequence[str]
     """Build one of our programs and run it; it prints its phases and requests at the end."""
     run(["mpicc", "-O2", "-o", name, HERE / f"{name}.c"], folder)
     command = ["mpirun", "-n", str(ranks), f"./{name}", "-o", "data", *arguments]
-    told, final, online = live(command, folder, ["-f", str(frequency_hz)])
-    starts = np.array(re.findall(r"^phase (\d+) \d+$", told, re.MULTILINE), np.int64)
-    lines = re.findall(r"^request \d+ (\d+) (\d+) (\d+) [rw]$", told, re.MULTILINE)
+    own_log, final, online = live(command, folder, ["-f", str(frequency_hz)])
+    starts = np.array(re.findall(r"^phase (\d+) \d+$", own_log, re.MULTILINE), np.int64)
+    lines = re.findall(r"^request \d+ (\d+) (\d+) (\d+) [rw]$", own_log, re.MULTILINE)
     start, end, size = np.array(sorted(lines), np.int64).T
     return Seen(
         name.replace("_", "-"), frequency_hz, (starts - starts[0]) / 1e9, final, online, as_requests(start, end, size)
@@ -136,15 +138,15 @@ def hacc(folder: Path) -> Seen:
 
 def lammps_live(folder: Path) -> Seen:
     """LAMMPS under ``iotide run``; the peer gets the bins of our signal, each as one request."""
-    told, final, online = live(["mpirun", "-n", "2", *LAMMPS], folder, ["-f", str(LAMMPS_HZ), "--mode", "write"])
+    own_log, final, online = live(["mpirun", "-n", "2", *LAMMPS], folder, ["-f", str(LAMMPS_HZ), "--mode", "write"])
     signal = SignalSeries.model_validate_json((folder / "report/signal.json").read_text())
-    return Seen("LAMMPS live", LAMMPS_HZ, dumps(told), final, online, bins_as_requests(signal))
+    return Seen("LAMMPS live", LAMMPS_HZ, dumps(own_log), final, online, bins_as_requests(signal))
 
 
 def lammps_traced(folder: Path) -> Seen:
     """LAMMPS under strace; both programs read its output."""
     strace = 'exec strace -f -tt -T -y -e trace=write,writev,pwrite64 -o lmp_node_$OMPI_COMM_WORLD_RANK.st "$@"'
-    told = run(["mpirun", "-n", "2", "sh", "-c", strace, "strace", *LAMMPS], folder)
+    own_log = run(["mpirun", "-n", "2", "sh", "-c", strace, "strace", *LAMMPS], folder)
     traces = sorted(folder.glob("*.st"))
     out = run([*IOTIDE, "detect", "--json", "-f", str(LAMMPS_HZ), "--mode", "write", *traces], folder)
     read = read_traces(traces, format_name="strace", job="lmp", progress=lambda _path, _bytes: None).batches()
@@ -153,12 +155,12 @@ def lammps_traced(folder: Path) -> Seen:
     end = np.concatenate([batch.end for batch in kept])
     size = np.concatenate([batch.bytes for batch in kept])
     final = DetectionReport.model_validate_json(out).prediction
-    return Seen("LAMMPS strace", LAMMPS_HZ, dumps(told), final, [], as_requests(start, end, size))
+    return Seen("LAMMPS strace", LAMMPS_HZ, dumps(own_log), final, [], as_requests(start, end, size))
 
 
-def dumps(told: str) -> Floats:
+def dumps(own_log: str) -> Floats:
     """Return the start of each dump; the dump at step 0, before the run's clock starts, is left out."""
-    found = re.findall(r"^dump of step ([1-9]\d*) begins after ([\d.]+) s$", told, re.MULTILINE)
+    found = re.findall(r"^dump of step ([1-9]\d*) begins after ([\d.]+) s$", own_log, re.MULTILINE)
     return np.array([at for _, at in found], np.float64)
 
 

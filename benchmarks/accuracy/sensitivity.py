@@ -81,7 +81,7 @@ def scaled(value: Value, factor: float) -> Value:
     none.
     """
     if isinstance(value, tuple):
-        return tuple((said, said + factor * (right - said)) for said, right in value)
+        return tuple((stated, stated + factor * (actual - stated)) for stated, actual in value)
     if isinstance(value, int):
         return max(round(value * factor), 1)
     return 1 + (value - 1) * factor if 0.5 < value < 2 and value != 1 else value * factor
@@ -135,8 +135,8 @@ def groups_told() -> float:
 
 def _is(found: Prediction, period_s: float) -> bool:
     """Return whether a period is right; for a drifting job, the present period counts."""
-    told = found.period_s if found.drift is None else found.drift.period_s
-    return told is not None and abs(told.value / period_s - 1) <= SAME
+    estimate = found.period_s if found.drift is None else found.drift.period_s
+    return estimate is not None and abs(estimate.value / period_s - 1) <= SAME
 
 
 def outcome_with(changed: tuple[str, str, float]) -> Outcome:

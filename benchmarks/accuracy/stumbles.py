@@ -74,8 +74,8 @@ def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:
     figures.append(Figure(f"{kind}: {UNSURE}", unsure, "%", better="lower"))
     right = [each is not None and abs(each / job.period_s - 1) <= SAME for each, job in zip(found, jobs, strict=True)]
     figures.append(Figure(f"{kind}: {PERIOD_RIGHT}", 100 * float(np.mean(right)), "%"))
-    said = 100 * float(np.mean([each.confidence for each in ours]))
-    figures.append(Figure(f"{kind}: {PERIOD_CONFIDENCE}", said, "%"))
+    mean_confidence = 100 * float(np.mean([each.confidence for each in ours]))
+    figures.append(Figure(f"{kind}: {PERIOD_CONFIDENCE}", mean_confidence, "%"))
     if len(jobs[0].periods_s) > 1:
         figures.append(
             Figure(f"{kind}: all periods detected", 100 * float(np.mean(list(map(all_told, ours, jobs)))), "%")
@@ -92,10 +92,10 @@ def present_period_s(prediction: Prediction) -> float | None:
 
 def all_told(prediction: Prediction, job: Stumbling) -> bool:
     """Return whether each program's period is the main period or one of the secondary ones."""
-    told = [each.period_s.value for each in prediction.others]
+    reported_s = [each.period_s.value for each in prediction.others]
     if prediction.period_s is not None:
-        told.append(prediction.period_s.value)
-    return all(any(abs(each / period - 1) <= SAME for each in told) for period in job.periods_s)
+        reported_s.append(prediction.period_s.value)
+    return all(any(abs(each / period - 1) <= SAME for each in reported_s) for period in job.periods_s)
 
 
 def _error(
@@ -156,7 +156,7 @@ def row_of(kind: str, figures: list[Figure]) -> str:
     def value(name: str) -> float:
         return found[name].value
 
-    right, said = value(PERIOD_RIGHT), value(PERIOD_CONFIDENCE)
+    right, confidence = value(PERIOD_RIGHT), value(PERIOD_CONFIDENCE)
     start, start_said = value(START_RIGHT), value(START_CONFIDENCE)
     held, off = value(HELD_SHARE), found[START_ERROR]
     oracle = off.peer_value or 0.0
@@ -165,7 +165,7 @@ def row_of(kind: str, figures: list[Figure]) -> str:
         f"{value(PERIOD_ERROR):.2g} %",
         f"{value(UNSURE):.0f} %",
         f"{right:.0f} %",
-        f"{said:.0f} %{_unless(abs(said - right) <= CALIBRATED)}",
+        f"{confidence:.0f} %{_unless(abs(confidence - right) <= CALIBRATED)}",
         f"{value(PREDICTED):.0f} %",
         f"{start:.0f} %",
         f"{start_said:.0f} %{_unless(abs(start_said - start) <= CALIBRATED)}",

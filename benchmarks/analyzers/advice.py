@@ -41,7 +41,9 @@ def _measured(pairs: Sequence[Pair], of: str) -> list[Figure]:
             if not pair.costs_time:
                 continue
             timed += 1
-            ratio = statistics.median(told / came for told, came in zip(estimates_s, gains_s, strict=True))
+            ratio = statistics.median(
+                estimate_s / gain_s for estimate_s, gain_s in zip(estimates_s, gains_s, strict=True)
+            )
             right += 1 / FACTOR <= ratio <= FACTOR
             name = f"{pair.name}: told {statistics.median(estimates_s):.3f} s, saved {statistics.median(gains_s):.3f} s"
             figures.append(Figure(name, ratio, "of the measured gain", "0.5 to 2"))

@@ -49,17 +49,17 @@ def codes_of(path: Path, drishti: str) -> list[str] | None:
 def advice_of(path: Path) -> dict[str, Any]:
     """Return the output of ``iotide advise``."""
     command = [sys.executable, "-m", "iotide", "advise", "--json", str(path)]
-    told: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return told
+    advice: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return advice
 
 
-def row(path: Path, codes: list[str] | None, told: dict[str, Any]) -> str:
+def row(path: Path, codes: list[str] | None, advice: dict[str, Any]) -> str:
     """Return a row of the table."""
     name = path.stem if len(path.stem) <= LONGEST else f"{path.stem[: LONGEST - 3]}..."
     rest = [code for code in codes or [] if code not in DESCRIBING | ALWAYS]
     theirs = "fails" if codes is None else ", ".join(rest) or "-"
-    ours = "; ".join(f"`{each['cause']}` ({each['gain_share']:.0%})" for each in told["findings"]) or "-"
-    return f"| {name} | {told['run_s']:.3g} s | {told['io_s']:.3g} s | {theirs} | {ours} |"
+    ours = "; ".join(f"`{each['cause']}` ({each['gain_share']:.0%})" for each in advice["findings"]) or "-"
+    return f"| {name} | {advice['run_s']:.3g} s | {advice['io_s']:.3g} s | {theirs} | {ours} |"
 
 
 def measure() -> list[Figure]:
@@ -71,10 +71,10 @@ def measure() -> list[Figure]:
         )
     rows, says, finds = [], 0, 0
     for path in logs():
-        codes, told = codes_of(path, drishti), advice_of(path)
+        codes, advice = codes_of(path, drishti), advice_of(path)
         says += bool(set(codes or []) - DESCRIBING - ALWAYS)
-        finds += bool(told["findings"])
-        rows.append(row(path, codes, told))
+        finds += bool(advice["findings"])
+        rows.append(row(path, codes, advice))
     head = "| log | run | in I/O, slowest | Drishti | iotide (of the run that it saves) |\n" + "| --- " * 5 + "|\n"
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]

@@ -85,17 +85,17 @@ def run(deb: Path, folder: Path) -> dict[str, float]:
     with contextlib.ExitStack() as stack:
         with steps.step("starting the aggregator"):
             serve = [iotide, "serve", "--ingest", f"ipc://{folder}/in", "--http", "127.0.0.1:0", "--publish", "none"]
-            said = folder / "serve.log"
-            stack.enter_context(run_process([*serve, "--state", str(folder / "state")], said, environment))
-            url = wait_for(lambda: re.search(r"http (\S+),", said.read_text()), "the aggregator", DEADLINE_S)[1]
+            log = folder / "serve.log"
+            stack.enter_context(run_process([*serve, "--state", str(folder / "state")], log, environment))
+            url = wait_for(lambda: re.search(r"http (\S+),", log.read_text()), "the aggregator", DEADLINE_S)[1]
         slurm_folder = folder / "slurm"
         slurm_folder.mkdir()
         with steps.step("writing the scripts"):
             config, node = slurm_folder / "slurm.toml", slurm_folder / "node"
             config.write_text(f'connect = "ipc://{folder}/in"\nfolder = "{node}/iotide"\nlog = "{node}/log"\n')
             command = [iotide, "slurm", "scripts", "--config", str(config), str(slurm_folder)]
-            told = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
-        lines = [line for line in told.splitlines() if line and not line.startswith(("#", "PrologFlags"))]
+            output = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+        lines = [line for line in output.splitlines() if line and not line.startswith(("#", "PrologFlags"))]
         slurm = stack.enter_context(small_slurm(slurm_folder, *lines, environment=environment, deadline_s=DEADLINE_S))
         (folder / "writer.py").write_text(_WRITER)
         (folder / "job.sh").write_text("#!/bin/sh\nexec srun /usr/bin/python3 writer.py\n")

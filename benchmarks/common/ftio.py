@@ -5,18 +5,12 @@ Its interpreter is FTIO_PYTHON, or ours if ftio is installed.
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from iotide.benchmarks.common.peers import interpreter_with, run_peer
 
 Requests = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
 """Start and end in seconds, and bandwidth in bytes/s."""
@@ -65,29 +59,13 @@ class Answer:
 
 def interpreter() -> str | None:
     """Return the Python that has ftio, or None if there is none."""
-    if given := os.environ.get("FTIO_PYTHON"):
-        return given
-    return sys.executable if importlib.util.find_spec("ftio") else None
+    return interpreter_with("ftio", "FTIO_PYTHON")
 
 
 def analyse(traces: Sequence[Requests], frequency_hz: float, repeats: int = 1) -> list[Answer] | None:
     """Return ftio-hpc's results, or None if it is not installed."""
-    python = interpreter()
-    if python is None:
-        print("ftio-hpc is not installed (set FTIO_PYTHON to an interpreter that has it); no peer", file=sys.stderr)
-        return None
     columns: dict[str, npt.NDArray[np.float64]] = {"count": np.array(len(traces))}
     for number, (start, end, bandwidth) in enumerate(traces):
         columns |= {f"start{number}": start, f"end{number}": end, f"bandwidth{number}": bandwidth}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "requests.npz"
-        np.savez(path, **columns)
-        done = subprocess.run(
-            [python, "-c", _CHILD, str(path), str(frequency_hz), str(repeats)],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=folder,
-            timeout=600,
-        )
-    return [Answer(**row) for row in json.loads(done.stdout.splitlines()[-1])]
+    rows = run_peer(interpreter(), "ftio-hpc", "FTIO_PYTHON", _CHILD, columns, frequency_hz, repeats)
+    return None if rows is None else [Answer(**row) for row in rows]

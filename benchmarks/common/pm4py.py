@@ -5,17 +5,11 @@ Its interpreter is PM4PY_PYTHON, or ours if pm4py is installed.
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from iotide.benchmarks.common.peers import interpreter_with, run_peer
 
 Ints = npt.NDArray[np.int64]
 Counts = dict[tuple[int, int], int]
@@ -71,31 +65,17 @@ class Answer:
 
 def interpreter() -> str | None:
     """Return the Python that has pm4py, or None if there is none."""
-    if given := os.environ.get("PM4PY_PYTHON"):
-        return given
-    return sys.executable if importlib.util.find_spec("pm4py") else None
+    return interpreter_with("pm4py", "PM4PY_PYTHON")
 
 
 def discover(logs: list[tuple[Ints, Ints, Ints]], *, repeats: int = 1, streamed: int = 0) -> list[Answer] | None:
     """Return pm4py's graphs of logs (case, activity, start in ns), or None if it is not installed."""
-    python = interpreter()
-    if python is None:
-        print("pm4py is not installed (set PM4PY_PYTHON to an interpreter that has it); no peer", file=sys.stderr)
-        return None
     columns: dict[str, npt.NDArray[np.int64]] = {"count": np.array(len(logs))}
     for number, (case, activity, start) in enumerate(logs):
         columns |= {f"case{number}": case, f"activity{number}": activity, f"start{number}": start}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "logs.npz"
-        np.savez(path, **columns)
-        done = subprocess.run(
-            [python, "-c", _CHILD, str(path), str(repeats), str(streamed)],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=folder,
-            timeout=600,
-        )
+    rows = run_peer(interpreter(), "pm4py", "PM4PY_PYTHON", _CHILD, columns, repeats, streamed)
+    if rows is None:
+        return None
     return [
         Answer(
             row["batch_s"],
@@ -105,5 +85,5 @@ def discover(logs: list[tuple[Ints, Ints, Ints]], *, repeats: int = 1, streamed:
             dict(row["starts"]),
             dict(row["ends"]),
         )
-        for row in json.loads(done.stdout.splitlines()[-1])
+        for row in rows
     ]

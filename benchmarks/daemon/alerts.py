@@ -103,8 +103,8 @@ def harmless(folder: Path) -> int:
             environment["SLURM_JOB_ID"] = job
             stack.enter_context(started([*words, f"{folder}/files/{job}"], env=dict(environment)))
         time.sleep(HARMLESS_S)
-        told, listed = answer(f"{url}/api/v1/contention"), answer(f"{url}/api/v1/alerts")
-        print(json.dumps({key: told[key] for key in ("jobs", "slowdowns", "collisions", "abstained")}))
+        contention, listed = answer(f"{url}/api/v1/contention"), answer(f"{url}/api/v1/alerts")
+        print(json.dumps({key: contention[key] for key in ("jobs", "slowdowns", "collisions", "abstained")}))
         return len(listed["raised"]) + len(listed["resolved"])
 
 

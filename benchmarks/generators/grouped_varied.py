@@ -87,11 +87,11 @@ def ends_early(seed: int) -> Grouped:
 
 def _until(program: Program, until_s: float, from_s: float = -np.inf) -> Program:
     kept = (program.start_s < until_s) & (program.start_s >= from_s)
-    told = (program.starts_s < until_s) & (program.starts_s >= from_s)
+    within = (program.starts_s < until_s) & (program.starts_s >= from_s)
     columns = (program.start_s, program.end_s, program.volume, program.rank, program.path)
     start, end, volume, rank, path = (column[kept] for column in columns)
     return replace(
-        program, start_s=start, end_s=end, volume=volume, rank=rank, path=path, starts_s=program.starts_s[told]
+        program, start_s=start, end_s=end, volume=volume, rank=rank, path=path, starts_s=program.starts_s[within]
     )  # fmt: skip
 
 

@@ -94,8 +94,8 @@ class _Plan:
         last = float(starts[-1]) + (1 - self.tail) * lengths[-1]
         kept = (begin >= first) & (end <= last) if self.head or self.tail else np.ones(len(begin), bool)
         trace = Trace(begin[kept], end[kept], size[kept], at, phase[kept])
-        told = float(np.diff(starts).mean()) if self.from_end else period
-        return Stumbling(trace, told, expected[np.maximum(number[1:], 1) - 1], (told,))
+        reported_period = float(np.diff(starts).mean()) if self.from_end else period
+        return Stumbling(trace, reported_period, expected[np.maximum(number[1:], 1) - 1], (reported_period,))
 
 
 def _pause(plan: _Plan) -> None:

@@ -140,8 +140,8 @@ def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, i
     now = result.made_at_s - T0
     for horizon, score in scores.items():
         low, high = horizon
-        told = [c for c in result.collisions if low <= c.start_s.value - result.made_at_s < high]
-        for collision in told:
+        reported = [c for c in result.collisions if low <= c.start_s.value - result.made_at_s < high]
+        for collision in reported:
             names = {each.job for each in collision.jobs}
             begin = collision.start_s.value - T0
             near = [m for m in true if m.jobs <= names and abs(m.start_s - begin) <= m.within_s]
@@ -203,13 +203,13 @@ def calibration(scores: Sequence[Score]) -> float:
     """Print predicted against actual probabilities and return the mean difference, weighted by the number of
     predictions.
     """
-    told = [row for score in scores for row in score.told]
+    forecasts = [row for score in scores for row in score.told]
     off = 0.0
     for low in np.arange(0.1, 1.0, 0.15):
-        rows = [(p, came) for p, came in told if low <= p < low + 0.15 or (low > 0.8 and p >= low)]
+        rows = [(p, came) for p, came in forecasts if low <= p < low + 0.15 or (low > 0.8 and p >= low)]
         if rows:
             mean, true = np.mean([p for p, _ in rows]), np.mean([came for _, came in rows])
-            off += abs(mean - true) * len(rows) / len(told)
+            off += abs(mean - true) * len(rows) / len(forecasts)
             print(f"| {low:.2f} to {min(low + 0.15, 1):.2f} | {len(rows)} | {mean:.2f} | {true:.2f} |")
     return float(off)
 

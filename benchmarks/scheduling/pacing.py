@@ -96,14 +96,14 @@ class Program:
 
 def plan_of(jobs: Sequence[Job], policy: str) -> PacingPlan:
     """Return a plan with each job's means."""
-    told = []
+    paced_jobs = []
     for job in jobs:
         volume, gap = fmean(job.volumes), fmean(job.gaps_s[1:])
         forecast = PhaseForecast(
             period_s=gap + volume / CAPACITY, volume_bytes=volume, gap_s=gap, confidence=0.99, next_confidence=0.9
         )
-        told.append(PacedJob(job=job.name, limit_bytes_per_s=CAPACITY, forecast=forecast))
-    return PacingPlan(file_system="s", policy=policy, capacity_bytes_per_s=CAPACITY, lasts_s=60, jobs=told)
+        paced_jobs.append(PacedJob(job=job.name, limit_bytes_per_s=CAPACITY, forecast=forecast))
+    return PacingPlan(file_system="s", policy=policy, capacity_bytes_per_s=CAPACITY, lasts_s=60, jobs=paced_jobs)
 
 
 def paced(jobs: Sequence[Job], policy: str) -> Row:
@@ -122,8 +122,8 @@ def paced(jobs: Sequence[Job], policy: str) -> Row:
         for each in going:
             each.write(CAPACITY * TICK_S / len(going), now_s)
         turns.set_plan(plan, now_s)
-        said = {name: Activity(each.before + each.told, each.in_call_s) for name, each in programs.items()}
-        held = turns.update(now_s, said)
+        activities = {name: Activity(each.before + each.told, each.in_call_s) for name, each in programs.items()}
+        held = turns.update(now_s, activities)
         for name, each in programs.items():
             each.is_held = name in held
     rows = programs.values()

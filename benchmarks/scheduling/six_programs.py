@@ -205,13 +205,13 @@ def asked_of_all(url: str) -> dict[str, Told]:
     return {}
 
 
-def errors(told: Sequence[Told], phases: Sequence[Phase], blocks: int) -> tuple[float, float]:
+def errors(forecasts: Sequence[Told], phases: Sequence[Phase], blocks: int) -> tuple[float, float]:
     """Return the median error of the next start in periods, and the share of starts in their intervals.
 
     The next phase is the first one without a complete call at the time of the prediction.
     """
     off, held = [], []
-    for each in told:
+    for each in forecasts:
         later = [
             phase.start_s for phase in phases if phase.start_s + (phase.end_s - phase.start_s) / blocks > each.made_at_s
         ]

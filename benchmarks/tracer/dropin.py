@@ -145,9 +145,9 @@ def ftio_outcome(python: str) -> Outcome:
     with listening() as (replies, port):
         ports = ["--zmq_address", "127.0.0.1", "--zmq_port", str(port_in), "--zmq_port_reply", str(port)]
         command = [python, "-m", "ftio.cli.predictor", "--zmq", *ports, "-e", "no", "-f", "10"]
-        with running(command, r"No messages") as (_, said):
+        with running(command, r"No messages") as (_, output):
             meanwhile, wait_s = stream(f"tcp://127.0.0.1:{port_in}", replies)
-            batches = re.findall(r"Got message from\D*(\d+)", said.read_text())
+            batches = re.findall(r"Got message from\D*(\d+)", output.read_text())
     if sum(map(int, batches)) != BURSTS * RANKS:
         raise AssertionError(f"ftio-hpc got {batches} messages of {BURSTS * RANKS}")
     return Outcome(len(batches) / (BURSTS * RANKS), meanwhile, wait_s)  # the last message of each batch

@@ -218,9 +218,9 @@ def verify(file: Path, as_json: bool) -> None:
         for problem in problems:
             click.echo(f"iotide: {problem}", err=True)
         if as_json:
-            told = {"archive": str(file), "whole": not problems, "complete": reader.complete, "calls": calls}
-            told |= {"streams": len(reader.streams), "problems": [str(problem) for problem in problems]}
-            click.echo(json.dumps(told, indent=2))
+            result = {"archive": str(file), "whole": not problems, "complete": reader.complete, "calls": calls}
+            result |= {"streams": len(reader.streams), "problems": [str(problem) for problem in problems]}
+            click.echo(json.dumps(result, indent=2))
         elif problems:
             click.echo(f"{file}: damaged; {calls} calls can be read")
         else:

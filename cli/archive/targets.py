@@ -108,18 +108,19 @@ def target_for(name: str | None, output: PurePath) -> str:
     """
     ending = output.suffix.lower()
     by_ending = {each: key for key, target in TARGETS.items() for each in target.endings}
-    told = by_ending.get(ending)
-    if name is None and told is None:
+    by_suffix = by_ending.get(ending)
+    if name is None and by_suffix is None:
         known = ", ".join(f"{target.endings[0]} ({key})" for key, target in TARGETS.items())
         raise ConfigError(
             f"the name of {output} does not determine a format: give --to, or a name that ends in one of {known}"
         )
-    if name is not None and told is not None and told != name:
+    if name is not None and by_suffix is not None and by_suffix != name:
         usual = TARGETS[name].endings[0]
         raise ConfigError(
-            f"--to {name} conflicts with the ending of {output} ({told}): name it {output.stem}{usual}, or omit --to"
+            f"--to {name} conflicts with the ending of {output} ({by_suffix}): "
+            f"name it {output.stem}{usual}, or omit --to"
         )
-    return name or told or ""
+    return name or by_suffix or ""
 
 
 def count_losses(reader: ArchiveReader, target: Target) -> Counter[str]:

@@ -159,8 +159,8 @@ def _aggregator(folder: Path, files: Path, alertmanager: str) -> Iterator[tuple[
     (folder / "serve.toml").write_text(made)
     command = [sys.executable, "-m", "iotide", "serve", "--config", str(folder / "serve.toml")]
     with run_process(command, log := folder / "serve.log", clean_environment()):
-        told = r"ingest (tcp\S+), http http://(\S+), publish (tcp\S+)"
-        ingest, http, publish = wait_for(lambda: _search_log(told, log), "the aggregator", _UP_S)
+        endpoints_pattern = r"ingest (tcp\S+), http http://(\S+), publish (tcp\S+)"
+        ingest, http, publish = wait_for(lambda: _search_log(endpoints_pattern, log), "the aggregator", _UP_S)
         yield ingest, http, publish
 
 

@@ -191,8 +191,8 @@ def command(
     if print_environment:
         _print_environment(gate, job, tracer, paced=pace is not None)
         return
-    if said := [name for name in tracer if is_given(name)]:
-        raise click.UsageError(f"{', '.join(said)}: options of the tracer need --print-environment")
+    if given_options := [name for name in tracer if is_given(name)]:
+        raise click.UsageError(f"{', '.join(given_options)}: options of the tracer need --print-environment")
     if not files and gate is None and ftio_listen is None:
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     if replay and (gate is not None or ftio_listen is not None):

@@ -43,9 +43,9 @@ def aggregator_findings(address: str) -> list[Finding]:
             continue
         checked += 1
         wrong += problems_of(ledger)
-    told = [*wrong[:_MAX_TOLD], *([f"and {len(wrong) - _MAX_TOLD} more"] if len(wrong) > _MAX_TOLD else [])]
+    shown = [*wrong[:_MAX_TOLD], *([f"and {len(wrong) - _MAX_TOLD} more"] if len(wrong) > _MAX_TOLD else [])]
     if wrong:
-        return [*found, Finding("ledgers", False, True, "; ".join(told), _REMEDY)]
+        return [*found, Finding("ledgers", False, True, "; ".join(shown), _REMEDY)]
     return [*found, Finding("ledgers", True, True, f"the accounts of {checked} jobs add up")]
 
 
@@ -71,7 +71,7 @@ def status_findings(address: str) -> list[Finding]:
 
 
 def _findings_of(status: AggregatorStatus, prefix: str) -> list[Finding]:
-    said = (
+    state = (
         f"version {status.iotide}, up {status.uptime_s:,.0f} s, {status.streams:,} streams, "
         f"{status.collectors:,} collectors"
     )
@@ -81,7 +81,7 @@ def _findings_of(status: AggregatorStatus, prefix: str) -> list[Finding]:
     if status.bounds:
         reached = ", ".join(f"{bound.option} ({bound.count:,})" for bound in status.bounds)
         found.append(Finding(f"{prefix}bounds", False, False, f"reached: {reached}", "raise these options"))
-    return found or [Finding(f"{prefix}status", True, True, said)]
+    return found or [Finding(f"{prefix}status", True, True, state)]
 
 
 def problems_of(ledger: JobLedger) -> list[str]:

@@ -109,10 +109,10 @@ def _memfd() -> str:
 
 def _helpers() -> str:
     """Raise if a helper is missing or was built from other sources. Python then replaces it, many times slower."""
-    told = {name: problem_of(str(path_of(name))) for name in HELPERS}
-    if problems := [f"{name}: {problem}" for name, problem in told.items() if problem]:
+    problem_by_helper = {name: problem_of(str(path_of(name))) for name in HELPERS}
+    if problems := [f"{name}: {problem}" for name, problem in problem_by_helper.items() if problem]:
         raise RuntimeError("; ".join(problems))
-    return ", ".join(told)
+    return ", ".join(problem_by_helper)
 
 
 def _module(name: str) -> str:

@@ -132,8 +132,8 @@ class _Probe:
         gate = self._folder / "t"
         command = [sys.executable, "-m", "iotide", "collect", "--socket", str(gate)]
         command += ["--connect", self._ingest, "--job", self._job]
-        said = self._stack.enter_context((self._folder / "said").open("wb"))
-        self._collector = self._stack.enter_context(_running(command, stderr=said))
+        output = self._stack.enter_context((self._folder / "said").open("wb"))
+        self._collector = self._stack.enter_context(_running(command, stderr=output))
         collector = self._collector
         if not _wait(lambda: gate.exists() or collector.poll() is not None, _UP_S):
             raise RuntimeError(f"its socket was not there after {_UP_S:g} s: {self._printed()}")
@@ -154,19 +154,19 @@ class _Probe:
 
     def prediction(self) -> str:
         """Return the prediction for the program; if the machine stalls there may be no period."""
-        said: list[Prediction] = []
+        received: list[Prediction] = []
 
         def periodic() -> bool:
             with contextlib.suppress(InputError):
-                said[:] = [fetch(self._address, "prediction", Prediction)]
-            return bool(said) and said[0].period_s is not None
+                received[:] = [fetch(self._address, "prediction", Prediction)]
+            return bool(received) and received[0].period_s is not None
 
         _wait(periodic, _PERIOD_S)
-        if not said:
+        if not received:
             raise self._because("the job exists, but has no prediction")
-        if (period := said[0].period_s) is None:
+        if (period := received[0].period_s) is None:
             return "predicted, without a period: this machine is busy"
-        return f"a period of {period.value:.2f} s, {said[0].confidence:.0%} sure"
+        return f"a period of {period.value:.2f} s, {received[0].confidence:.0%} sure"
 
     def acknowledged(self) -> str:
         wanted = _PHASES * _PHASE_BYTES

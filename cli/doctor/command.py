@@ -86,8 +86,8 @@ def command(
         rows = []
         for finding in findings:
             mark = "ok" if finding.works else "FAIL" if finding.necessary else "no"
-            said = finding.detail if finding.works or not finding.remedy else f"{finding.detail}; {finding.remedy}"
-            rows.append((mark, finding.name, said))
+            text = finding.detail if finding.works or not finding.remedy else f"{finding.detail}; {finding.remedy}"
+            rows.append((mark, finding.name, text))
         for line in table_text(rows).splitlines():
             mark, space, rest = line.partition(" ")
             click.echo(click.style(mark, fg=_COLOURS[mark]) + space + rest if mark in _COLOURS else line)

@@ -133,8 +133,8 @@ def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool
             check=False,
         )
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise RuntimeError(said[-1] if said else f"{command[0]} ended with {done.returncode}")
+            error_lines = done.stderr.strip().splitlines()
+            raise RuntimeError(error_lines[-1] if error_lines else f"{command[0]} ended with {done.returncode}")
         seen = 0
         for batch in _batches(source):
             seen += len(batch)

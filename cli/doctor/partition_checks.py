@@ -65,8 +65,10 @@ def _clocks(seen: ClusterState) -> Finding:
     off = {name: each.clock_off_s for name, each in seen.members.items() if each.clock_off_s is not None}
     late = {name: off_s for name, off_s in sorted(off.items()) if abs(off_s) > _CLOCK_S}
     if late:
-        told = ", ".join(f"{name}: {off_s:+.1f} s" for name, off_s in late.items())
-        return Finding("clocks", False, False, f"they differ from the NATS server's: {told}", "synchronize them (NTP)")
+        offsets = ", ".join(f"{name}: {off_s:+.1f} s" for name, off_s in late.items())
+        return Finding(
+            "clocks", False, False, f"they differ from the NATS server's: {offsets}", "synchronize them (NTP)"
+        )
     most_s = max((abs(off_s) for off_s in off.values()), default=0.0)
     return Finding("clocks", True, False, f"within {max(most_s, 0.01):.2f} s of the NATS server's")
 

@@ -89,13 +89,13 @@ class Target(NamedTuple):
 def _targets(prometheus: str) -> list[Target] | None:
     """Return the targets. Return None if there is no list, such as in services that only answer queries."""
     try:
-        told = _asked(prometheus, "targets?state=active").get("activeTargets")
+        active = _asked(prometheus, "targets?state=active").get("activeTargets")
     except BrokenError:
         return None
-    if not isinstance(told, list):
+    if not isinstance(active, list):
         return None
     names = ("scrapeUrl", "scrapePool", "lastError", "lastScrape")
-    return [Target(*(str(each.get(name, "")) for name in names)) for each in told if isinstance(each, dict)]
+    return [Target(*(str(each.get(name, "")) for name in names)) for each in active if isinstance(each, dict)]
 
 
 def _port(address: str) -> int:

@@ -36,15 +36,15 @@ def slurm_scripts(ingest: str) -> str:
         ConfigError: their settings are invalid.
     """
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             ["scontrol", "show", "config"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
         raise BrokenError(f"slurmctld does not answer within {_TIMEOUT_S:g} s", _CONTROLLER) from None
-    if told.returncode:
-        said = told.stderr.strip().splitlines()
-        raise BrokenError(said[-1][:200] if said else "scontrol does not answer", _CONTROLLER)
-    named = dict(re.findall(r"^(Prolog|TaskProlog|Epilog)\s*=\s*(\S+)", told.stdout, re.MULTILINE))
+    if done.returncode:
+        error_lines = done.stderr.strip().splitlines()
+        raise BrokenError(error_lines[-1][:200] if error_lines else "scontrol does not answer", _CONTROLLER)
+    named = dict(re.findall(r"^(Prolog|TaskProlog|Epilog)\s*=\s*(\S+)", done.stdout, re.MULTILINE))
     if missing := [name for name in _NAMES if named.get(name, "(null)") == "(null)"]:
         raise RuntimeError(f"slurm.conf has no {', '.join(missing)}")
     folders: dict[str, str] = {}

@@ -78,15 +78,15 @@ async def _watch(
 ) -> bool:
     """Wait for the end or an interrupt. True: the aggregator has been silent for too long."""
     begin = asyncio.get_running_loop().time()
-    said = False
+    is_reported = False
     while not running.done() and not stopped.is_set():
         await asyncio.wait([running], timeout=_POLL_S)
         show()
         silence = agent.silence_s
         silence = asyncio.get_running_loop().time() - begin if silence is None else silence
-        if silence > min(settings.away_after_s, patience_s / 2) and not said:
+        if silence > min(settings.away_after_s, patience_s / 2) and not is_reported:
             click.echo(f"iotide: waiting for an aggregator at {settings.endpoint}", err=True)
-            said = True
+            is_reported = True
         if silence > patience_s:
             click.echo(f"iotide: {settings.endpoint} has not responded for {silence:.0f} s", err=True)
             return True
@@ -109,8 +109,8 @@ def _sent_result(agent: Agent, replayer: Replayer, calls: int, *, acknowledged: 
             f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator running?", err=True
         )
     if dropped:
-        told = ", ".join(f"{count:,} ({reason})" for reason, count in dropped.items())
-        click.echo(f"iotide: calls that the aggregator did not accept: {told}", err=True)
+        reasons = ", ".join(f"{count:,} ({reason})" for reason, count in dropped.items())
+        click.echo(f"iotide: calls that the aggregator did not accept: {reasons}", err=True)
     sent = _taken_events(replayer) - sum(dropped.values()) if acknowledged else counters["events_sent"]
     if interrupted:
         click.echo(f"iotide: interrupted after {_taken_events(replayer):,} of {calls:,} calls", err=True)

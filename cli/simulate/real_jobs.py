@@ -55,8 +55,8 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
         each
         for source in sources
         if is_address(source)
-        for told in _predictions(source)
-        for each in predictions_by_period(told)
+        for reasons in _predictions(source)
+        for each in predictions_by_period(reasons)
     ]
     for source in sources:
         if not is_address(source):
@@ -72,8 +72,8 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
             except ValueError as error:
                 real.notes.append(f"job {prediction.job} {error}: left out")
     if not real.jobs:
-        told = "; ".join(real.notes) or "no job"
-        raise InputError(", ".join(sources), None, told, "at least one job that does I/O")
+        reasons = "; ".join(real.notes) or "no job"
+        raise InputError(", ".join(sources), None, reasons, "at least one job that does I/O")
     taken: set[str] = set()
     real.jobs = [replace(job, name=unique_name(job.name, taken)) for job in real.jobs]
     return real

@@ -77,11 +77,11 @@ def allocation_of(environment: Mapping[str, str]) -> Allocation:
     for name, number in (("SLURM_JOB_ID", job), ("SLURM_JOB_UID", uid)):
         if not (number.isascii() and number.isdecimal()):
             raise InputError("the environment", None, f"{name} is {number[:40]!r}", "a number, as slurmd gives it")
-    told = {name: value for name in _PASSED_VARIABLES if (value := environment.get(name))}
+    passed = {name: value for name in _PASSED_VARIABLES if (value := environment.get(name))}
     leader = environment.get("SLURM_HET_JOB_ID", "")
     leader = leader if leader.isascii() and leader.isdecimal() else job
     return Allocation(
-        job, leader, with_restart_count(leader, environment), int(uid), environment.get("SLURMD_NODENAME", ""), told
+        job, leader, with_restart_count(leader, environment), int(uid), environment.get("SLURMD_NODENAME", ""), passed
     )
 
 

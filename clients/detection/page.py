@@ -32,7 +32,7 @@ def render_detection(report: DetectionReport, panels: PlotData) -> str:
     ).render(
         report=report,
         prediction=panels.prediction,
-        told=make_headline(panels.prediction, report.start_s),
+        headline=make_headline(panels.prediction, report.start_s),
         further=further_periods(panels.prediction),
         left=not_counted_text(report.not_counted),
         no_line=NO_PERIOD_NOTE,

@@ -20,20 +20,20 @@ def replay_sentences(replay: Replay) -> list[str]:
     """Summarise a replay: time of the first prediction, errors, coverage of the intervals."""
     if not replay.steps:
         return ["nothing to replay"]
-    told = [f"{replay.answered} of {len(replay.steps)} predictions found a period"]
+    sentences = [f"{replay.answered} of {len(replay.steps)} predictions found a period"]
     if replay.phases_until_answer is not None and replay.phases:
-        told[0] += f", the first after {_count(replay.phases_until_answer, 'phase')} of {replay.phases}"
+        sentences[0] += f", the first after {_count(replay.phases_until_answer, 'phase')} of {replay.phases}"
     if replay.median_error is not None and replay.coverage is not None:
         held = sum(step.covered is True for step in replay.steps)
-        told.append(f"the next start was off by {replay.median_error:.1%} of the period in the median")
-        told.append(
+        sentences.append(f"the next start was off by {replay.median_error:.1%} of the period in the median")
+        sentences.append(
             f"its 90 % interval held the true start in {held} of {replay.compared} cases ({replay.coverage:.0%})"
         )
     elif replay.period_s is None:
-        told.append("the whole trace has no period to compare with")
+        sentences.append("the whole trace has no period to compare with")
     else:
-        told.append("no predicted start could be compared with a phase that came")
-    return told
+        sentences.append("no predicted start could be compared with a phase that came")
+    return sentences
 
 
 def print_replay(replay: Replay, stream: TextIO, who: Who | None = None) -> None:

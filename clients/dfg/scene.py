@@ -273,9 +273,9 @@ def _legend(
         (graph.late_events, "events came too late for the edges"),
         (graph.dropped_edges, "occurrences of rarer edges are left out"),
     )
-    told = [f"{count:,} {what}" for count, what in lost if count]
-    if told:
-        yield "; ".join(told) + "."
+    losses = [f"{count:,} {what}" for count, what in lost if count]
+    if losses:
+        yield "; ".join(losses) + "."
     if comparison is not None:
         yield f"Distance {comparison.distance:.2f} (0: alike, 1: nothing in common)."
 

@@ -54,13 +54,13 @@ def hdf5_log(target: Path) -> Iterator[h5py.File]:
         OSError: it cannot be made or written on.
     """
     with target.open("w+b", buffering=0) as file:
-        told = _DeferredErrorFile(file)
+        guarded_file = _DeferredErrorFile(file)
         try:
-            with h5py.File(told, "w", libver="v110", rdcc_nbytes=_CACHE_BYTES) as out:
+            with h5py.File(guarded_file, "w", libver="v110", rdcc_nbytes=_CACHE_BYTES) as out:
                 out.attrs["format"], out.attrs["version"] = FORMAT, VERSION
                 yield out
         finally:
-            told.check()
+            guarded_file.check()
 
 
 class _DeferredErrorFile(io.RawIOBase):

@@ -53,8 +53,8 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     if layers.own_files:
         _show(console, _own_files(layers), 0, "")
     _show(console, _handles(layers.handles, top), len(layers.handles) - top + layers.handles_left_out, "handles")
-    told = most_important(layers.files, top)
-    _show(console, _files(told), len(layers.files) - len(told) + layers.files_left_out, "files")
+    files = most_important(layers.files, top)
+    _show(console, _files(files), len(layers.files) - len(files) + layers.files_left_out, "files")
     _show(console, _mounts(layers, top), len(layers.mounts) - top, "file systems")
     if report.problems_total:
         console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")

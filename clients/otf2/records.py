@@ -100,8 +100,8 @@ class Records:
         kind, layer = _KINDS.get(row.kind, Kind.OTHER), _LAYERS.get(row.layer, Layer.OTHER)
         region = self._definitions.region(name, layer, moves=kind in (Kind.READ, Kind.WRITE))
         text = self._definitions.string(signature) if signature else 0
-        told = not row.flags & (_UNREPRESENTABLE | _COLLECTIVE_FLAG) and not operation_of(signature)
-        mode = MODES.get(kind, -1) if told else -1
+        is_representable = not row.flags & (_UNREPRESENTABLE | _COLLECTIVE_FLAG) and not operation_of(signature)
+        mode = MODES.get(kind, -1) if is_representable else -1
         return Shape(region, signature, text, kind, layer, mode, 0)
 
     def of(

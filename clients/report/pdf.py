@@ -60,8 +60,8 @@ def print_page(page: Path, target: Path, browser: str) -> None:
         except subprocess.TimeoutExpired:
             raise PdfError(f"{browser} did not print the page within {_PATIENCE_S:.0f} s") from None
         if ran.returncode or not printed.exists():
-            said = " ".join(ran.stderr.split())[-_MESSAGE:]
-            raise PdfError(f"{browser} did not print the page (status {ran.returncode}): {said}")
+            error_text = " ".join(ran.stderr.split())[-_MESSAGE:]
+            raise PdfError(f"{browser} did not print the page (status {ran.returncode}): {error_text}")
         part = target.with_name(f".{target.name}.part")
         try:
             shutil.copyfile(printed, part)

@@ -65,8 +65,8 @@ def body(
     yield from short(subject, findings.advice)
     yield from facts(subject, answer, findings)
     yield from overview_part(subject, findings)
-    told = [] if findings.layers is None else findings.layers.findings
-    yield from advice_part(subject, findings.advice, told)
+    layer_findings = [] if findings.layers is None else findings.layers.findings
+    yield from advice_part(subject, findings.advice, layer_findings)
     yield from periodicity(subject, answer, history, pictures)
     yield from predicted_phases_part(history, findings.file_systems)
     yield from completeness_part(subject, calls_of(subject, findings))

@@ -154,14 +154,14 @@ def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -
         since_s: start of the current phase, or end of the last one, Unix time.
         in_io: whether the job is in a phase.
     """
-    told = [] if prediction is None else upcoming(prediction)
-    told = [each for each in told if each.period_s.value > 0 and each.next_phase.volume_bytes.value > 0]
-    if not told:
+    expected = [] if prediction is None else upcoming(prediction)
+    expected = [each for each in expected if each.period_s.value > 0 and each.next_phase.volume_bytes.value > 0]
+    if not expected:
         return None
     if in_io:
-        chosen = min(told, key=lambda each: _phase_error(each, since_s))
+        chosen = min(expected, key=lambda each: _phase_error(each, since_s))
     else:
-        chosen = min(told, key=lambda each: _next_start_s(each, since_s))
+        chosen = min(expected, key=lambda each: _next_start_s(each, since_s))
     period_s, coming = chosen.period_s.value, chosen.next_phase
     gap_s = period_s - coming.duration_s.value if in_io else _next_start_s(chosen, since_s) - since_s
     return Forecast(

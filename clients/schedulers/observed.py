@@ -48,20 +48,20 @@ def job_from_phases(
         gaps.append(max(0.0, start - before))
         before = max(end, start + _MIN_S)
     moved = tuple(volume for _, _, volume in rows)
-    told: tuple[Forecast | None, ...] = (None,) * len(rows)
+    forecasts: tuple[Forecast | None, ...] = (None,) * len(rows)
     if prediction.period_s is not None:
         sure = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
-        told = tuple(
+        forecasts = tuple(
             replace(each, period_s=prediction.period_s.value, confidence=prediction.confidence, next_confidence=sure)
             for each in true_forecasts(gaps, moved, limit)
         )
-    return Job(name, tuple(gaps), moved, limit, told, span_s[0], max(0.0, span_s[1] - before))
+    return Job(name, tuple(gaps), moved, limit, forecasts, span_s[0], max(0.0, span_s[1] - before))
 
 
 def predictions_by_period(prediction: Prediction) -> list[Prediction]:
     """Return one prediction per period of a running job, the main one first. Each is named by its members."""
-    told = upcoming(prediction)
-    if len(told) < 2:
+    expected = upcoming(prediction)
+    if len(expected) < 2:
         return [prediction]
     return [
         prediction.model_copy(
@@ -71,7 +71,7 @@ def predictions_by_period(prediction: Prediction) -> list[Prediction]:
                 "drift": each.drift, "who": each.who, "others": [],
             }
         )
-        for each in told
+        for each in expected
     ]  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def job_from_prediction(prediction: Prediction, duration_s: float) -> Job:
         elapsed += gaps[-1] + lasting
         if len(gaps) > MAX_PHASES:
             raise ValueError(f"has more than {MAX_PHASES:,} phases in {duration_s:g} s")
-    told = tuple(
+    forecasts = tuple(
         Forecast(
             prediction.period_s.value,
             volume,
@@ -110,4 +110,4 @@ def job_from_prediction(prediction: Prediction, duration_s: float) -> Job:
         )
         for gap in gaps
     )
-    return Job(prediction.job, tuple(gaps), (volume,) * len(gaps), volume / lasting, told)
+    return Job(prediction.job, tuple(gaps), (volume,) * len(gaps), volume / lasting, forecasts)

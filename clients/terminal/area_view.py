@@ -57,15 +57,15 @@ class AreaView:
         prediction = self._prediction
         if prediction is None:
             return Text(" waiting for I/O", style="dim")
-        told = make_headline(prediction)
-        notes = f" ({', '.join(told.notes)})" if told.notes else ""
-        if not told.found:
-            return Text(f" {told.period}{notes}", style="yellow" if prediction.incomplete else "dim")
+        headline = make_headline(prediction)
+        notes = f" ({', '.join(headline.notes)})" if headline.notes else ""
+        if not headline.found:
+            return Text(f" {headline.period}{notes}", style="yellow" if prediction.incomplete else "dim")
         return Text.assemble(
             " period " if prediction.periodic else " perhaps a period of ",
-            (told.period, "bold"),
+            (headline.period, "bold"),
             f"{notes}   confidence ",
-            (told.confidence, "bold"),
+            (headline.confidence, "bold"),
         )
 
     def _upcoming(self, now_s: float) -> Text:
@@ -74,8 +74,8 @@ class AreaView:
         beside = [each for each in self._prediction.others if each.relation == "beside"]
         limit = self._prediction.time_limit
         ending = "" if limit is None else time_limit_text(limit)
-        told = [next_phase_text(self._prediction.next_phase, now_s), ending, *map(group_period_text, beside)]
-        return Text(f" {'; '.join(filter(None, told))}")
+        parts = [next_phase_text(self._prediction.next_phase, now_s), ending, *map(group_period_text, beside)]
+        return Text(f" {'; '.join(filter(None, parts))}")
 
     def _styled(self, text: Text) -> str:
         text.truncate(self._area.width, overflow="ellipsis")

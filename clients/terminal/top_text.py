@@ -40,9 +40,9 @@ def header_line(width: int, order: FleetOrder) -> str:
     """Return the column names; that of the sort column is in capitals."""
     heads = {"job": "job", "user": "user", "state": "state", "bandwidth": "bandwidth", "period": "period"}
     heads |= {"next": "next", "written": "written"}
-    told = {key: name.upper() if key == order else name for key, name in heads.items()}
+    titles = {key: name.upper() if key == order else name for key, name in heads.items()}
     more = f" {'last 2 min':<{_SPARK}}" if width >= _WIDE else ""
-    return _row(width, told["job"], told["user"], told["state"], *(told[key] for key in _RIGHT)) + more
+    return _row(width, titles["job"], titles["user"], titles["state"], *(titles[key] for key in _RIGHT)) + more
 
 
 def job_line(job: FleetJob, now_s: float, width: int) -> str:

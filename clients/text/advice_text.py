@@ -38,14 +38,14 @@ def io_time_line(advice: Advice) -> str:
     """Return the share of the run in I/O, by kind, of the slowest member."""
     if not advice.slowest and not advice.io_s:
         return "I/O: no call on the program's data was seen"
-    told = [
+    parts = [
         f"{duration_text(seconds)} {what}"
         for name, what in _PARTS
         if (seconds := getattr(advice.spent, name)) >= _MIN_PART * advice.io_s and seconds > 0
     ]
     who = f" in {advice.slowest}" if advice.slowest else ""
     lanes = f", the slowest of {advice.lanes:,} at once" if advice.lanes > 1 else ""
-    on = f": {', '.join(told)}" if told else ""
+    on = f": {', '.join(parts)}" if parts else ""
     if advice.overlaps:
         return f"I/O takes {duration_text(advice.io_s)}{who} in calls that overlap, in a run of " + (
             f"{duration_text(advice.run_s)}{on}"
@@ -60,7 +60,7 @@ def moved_line(advice: Advice, *, partial: bool = False) -> str:
     """Return the moved data, its destinations and rates. ``partial``: not all I/O of the job was recorded."""
     if not advice.destinations:
         return "no data moved by recorded calls" if partial else "no data moved"
-    told = []
+    parts = []
     moved = sum(place.bytes_read + place.bytes_written for place in advice.destinations)
     places = [row for row in advice.destinations if row.bytes_read + row.bytes_written >= _MIN_MOVED * moved]
     for place in places[:_PLACES]:
@@ -71,9 +71,9 @@ def moved_line(advice: Advice, *, partial: bool = False) -> str:
         ]
         kind = f" ({place.type})" if place.type else ""
         rate = f" at {rate_text(place.rate)}" if place.rate else ""
-        told.append(f"{' and '.join(ways)} {place.place or 'files without a name'}{kind}{rate}")
+        parts.append(f"{' and '.join(ways)} {place.place or 'files without a name'}{kind}{rate}")
     more = len(places) - _PLACES
-    return "; ".join(told) + (f"; {more:,} more places" if more > 0 else "") + _changed_below(advice, moved)
+    return "; ".join(parts) + (f"; {more:,} more places" if more > 0 else "") + _changed_below(advice, moved)
 
 
 def _changed_below(advice: Advice, moved: int) -> str:

@@ -78,12 +78,12 @@ def _capacity_text(capacity: Capacity) -> str:
 
 
 def _slowdown_text(each: Slowdown) -> str:
-    told = each.slowdown or Estimate(value=1.0, low=1.0, high=1.0)
+    slowdown = each.slowdown or Estimate(value=1.0, low=1.0, high=1.0)
     what = "a byte" if each.measure == "data" else "a metadata call"
     who = _join_names([f"{plain_name(one.job)} ({one.share:.0%} of what they do)" for one in each.culprits])
     return (
-        f"{plain_name(each.job)} needs {told.value:.2f} times as long for {what} on {plain_name(each.file_system)}"
-        f" while others do I/O ({told.low:.2f} to {told.high:.2f}; {each.shared_phases} phases against"
+        f"{plain_name(each.job)} needs {slowdown.value:.2f} times as long for {what} on {plain_name(each.file_system)}"
+        f" while others do I/O ({slowdown.low:.2f} to {slowdown.high:.2f}; {each.shared_phases} phases against"
         f" {each.alone_phases} alone, p = {each.p_value:.1g}): {who or each.no_culprit}"
     )
 

@@ -58,8 +58,8 @@ def make_headline(prediction: Prediction | None, start_s: float | None = None) -
     notes.append("" if prediction.periodic else _NOT_PERIODIC)
     for count, what in ((prediction.ranks_unseen, "rank"), (prediction.nodes_unseen, "node")):
         notes.append(f"{count:,} {what}{'s' if count != 1 else ''} not seen" if count else "")
-    told = tuple(note for note in notes if note)
-    return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
+    present_notes = tuple(note for note in notes if note)
+    return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", present_notes, found=True)
 
 
 def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
@@ -77,13 +77,13 @@ def weight_text(prediction: Prediction | None, line: Frequency) -> str:
 
 def headline_text(prediction: Prediction) -> str:
     """Return the headline in one line."""
-    told = make_headline(prediction)
-    notes = ", ".join(note for note in told.notes if note != _NOT_PERIODIC)
+    headline = make_headline(prediction)
+    notes = ", ".join(note for note in headline.notes if note != _NOT_PERIODIC)
     brackets = f" ({notes})" if notes else ""
-    if not told.found:
-        return f"{told.period}{brackets}"
+    if not headline.found:
+        return f"{headline.period}{brackets}"
     word = "period" if prediction.periodic else "perhaps a period of"
-    return f"{word} {told.period}{brackets}  confidence {told.confidence}"
+    return f"{word} {headline.period}{brackets}  confidence {headline.confidence}"
 
 
 def drift_text(drift: Drift) -> str:

@@ -70,14 +70,16 @@ def _moved_text(advice: Advice, sure: Prediction | None) -> str:
             way = "reads and writes"
         else:
             way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
-        told = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
+        amount = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
         if sure.who is not None:  # the request size is that of the whole job
-            return f"{told} ({members_text(sure.who)})"
+            return f"{amount} ({members_text(sure.who)})"
     else:
         ways = ((advice.bytes_written, "writes"), (advice.bytes_read, "reads"))
-        told = " and ".join(f"{way} {byte_text(size)}" for size, way in sorted(ways, key=lambda each: -each[0]) if size)
-        told += f" in {duration_text(advice.run_s)}"
-    return f"{told} {advice.manner}".rstrip()
+        amount = " and ".join(
+            f"{way} {byte_text(size)}" for size, way in sorted(ways, key=lambda each: -each[0]) if size
+        )
+        amount += f" in {duration_text(advice.run_s)}"
+    return f"{amount} {advice.manner}".rstrip()
 
 
 def _next_phase_text(phase: NextPhase, now_s: float) -> str:

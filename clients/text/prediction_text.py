@@ -59,19 +59,19 @@ def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
 
 def time_limit_text(limit: TimeLimit) -> str:
     """Format the time limit of a job. The text has its last checkpoint that fits, and the lost work."""
-    told = [f"ends in {duration_text(max(limit.left_s, 0.0))} (at {clock_text(limit.ends_at_s)})"]
+    sentences = [f"ends in {duration_text(max(limit.left_s, 0.0))} (at {clock_text(limit.ends_at_s)})"]
     if (last := limit.last_checkpoint) is not None:
-        told.append(f"last whole checkpoint {_ahead_text(last)}, {last.fits:.0%} sure")
+        sentences.append(f"last whole checkpoint {_ahead_text(last)}, {last.fits:.0%} sure")
     elif limit.lost_s is not None and not limit.unknown:
-        told.append("no further checkpoint fits")
+        sentences.append("no further checkpoint fits")
     if limit.lost_s is not None:
         low, high = duration_text(limit.lost_s.low), duration_text(limit.lost_s.high)
-        told.append(f"a kill at the limit loses {duration_text(limit.lost_s.value)} of work ({low} to {high})")
+        sentences.append(f"a kill at the limit loses {duration_text(limit.lost_s.value)} of work ({low} to {high})")
     if limit.begin_by_s is not None and limit.cut_off:
-        told.append(f"a checkpoint on request must start by {clock_text(limit.begin_by_s)}")
+        sentences.append(f"a checkpoint on request must start by {clock_text(limit.begin_by_s)}")
     if limit.unknown:
-        told.append(limit.unknown)
-    return "; ".join(told)
+        sentences.append(limit.unknown)
+    return "; ".join(sentences)
 
 
 def _ahead_text(last: LastCheckpoint) -> str:

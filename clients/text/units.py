@@ -78,8 +78,8 @@ def not_counted_text(left: NotCounted) -> str:
         "of imports and system files": left.system_read + left.system_written,
         "through pipes, sockets and devices": left.channel_read + left.channel_written,
     }
-    told = [f"{byte_text(moved)} {where}" for where, moved in parts.items() if moved]
-    return f"not counted: {', '.join(told)}" if told else ""
+    amounts = [f"{byte_text(moved)} {where}" for where, moved in parts.items() if moved]
+    return f"not counted: {', '.join(amounts)}" if amounts else ""
 
 
 def mapped_text(left: NotCounted) -> str:

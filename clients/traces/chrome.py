@@ -80,8 +80,8 @@ def _lines(
     """Return calls as complete events; calls with the same arguments are formatted together."""
     arguments = _arguments(info, batch, table, files)
     has = np.zeros(len(batch), np.int64)
-    for bit, (_, _, told) in enumerate(arguments):
-        has |= told.astype(np.int64) << bit
+    for bit, (_, _, is_known) in enumerate(arguments):
+        has |= is_known.astype(np.int64) << bit
     call = TextColumn.of(batch.call, lambda each: text(table.string(each) or "call"))
     layer, kind = TextColumn.of(batch.layer, _LAYERS.__getitem__), TextColumn.of(batch.kind, _KINDS.__getitem__)
     lines = np.empty(len(batch), np.object_)
@@ -91,8 +91,8 @@ def _lines(
         parts += ['", "ph": "X", "ts": ', _microseconds(batch.start.take(rows), first_ns)]
         parts += [', "dur": ', _microseconds(batch.duration.take(rows), 0), f', "pid": {number}, "tid": ']
         parts += [batch.tid.take(rows), ', "args": {']
-        said = [(head, column) for bit, (head, column, _) in enumerate(arguments) if which >> bit & 1]
-        for at, (head, column) in enumerate(said):
+        present = [(head, column) for bit, (head, column, _) in enumerate(arguments) if which >> bit & 1]
+        for at, (head, column) in enumerate(present):
             parts += [", " * (at > 0) + head, column.take(rows)]
         lines[rows] = join_rows([*parts, "}}"], len(rows))
     made: list[str] = lines.tolist()

@@ -46,10 +46,10 @@ def json_lines(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
     """
     archived = reader.streams[stream]
     info = archived.info
-    told = {"job": info.job, "host": info.host, "stream": archived.name}
-    told |= {name: getattr(info, name) for name in _FACTS if getattr(info, name)}
-    told |= {"clock": "own"} if info.clock_offset_ns is None else {}
-    same = "".join(f', "{name}": {text(value)}' for name, value in told.items())
+    identity = {"job": info.job, "host": info.host, "stream": archived.name}
+    identity |= {name: getattr(info, name) for name in _FACTS if getattr(info, name)}
+    identity |= {"clock": "own"} if info.clock_offset_ns is None else {}
+    same = "".join(f', "{name}": {text(value)}' for name, value in identity.items())
     table = DefinitionTable()
     for each in reader.calls(stream):
         table.apply(each.definitions)
@@ -69,5 +69,5 @@ def _parts(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
 def _file(info: FileInfo) -> str:
     """Return a path, and the file's type if the path does not imply it."""
     known = info.type in (FileType.UNKNOWN, file_type_of(info.path))
-    told = "" if known else f', "file_type": "{FileType(info.type).name}"'
-    return text(info.path) + told
+    type_field = "" if known else f', "file_type": "{FileType(info.type).name}"'
+    return text(info.path) + type_field

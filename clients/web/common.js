@@ -75,9 +75,9 @@ async function ask(path) {
   const answer = await fetch(path, { cache: "no-store" });
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text);
-  let told = "";
-  try { told = JSON.parse(text).error; } catch { told = answer.statusText; }
-  const error = new Error(told || `status ${answer.status}`);
+  let reason = "";
+  try { reason = JSON.parse(text).error; } catch { reason = answer.statusText; }
+  const error = new Error(reason || `status ${answer.status}`);
   error.status = answer.status;
   throw error;
 }

@@ -13,10 +13,10 @@ function horizonOf(jobs, now) {
 
 /** Returns start and length of the phases that a job is expected to have up to a moment. */
 function phasesOf(job, now, until) {
-  const told = job.prediction;
-  if (!told || !told.period_s || !told.next_phase || told.confidence <= 0.5) return [];
-  const period = told.period_s.value, long = Math.max(told.next_phase.duration_s.value, 0), found = [];
-  let start = told.next_phase.start_s.value;
+  const prediction = job.prediction;
+  if (!prediction || !prediction.period_s || !prediction.next_phase || prediction.confidence <= 0.5) return [];
+  const period = prediction.period_s.value, long = Math.max(prediction.next_phase.duration_s.value, 0), found = [];
+  let start = prediction.next_phase.start_s.value;
   if (start + long < now) start += Math.ceil((now - start - long) / period) * period;
   for (; start < until && found.length < MOST_PHASES; start += period) found.push([start, long]);
   return found;
@@ -61,33 +61,33 @@ function timeline(system, live, totals, collisions, now) {
 }
 
 function facts(system) {
-  const told = [[system.place, system.type].filter(Boolean).join(", "), `${rate(system.bandwidth) || "0 B/s"} in the last minute`, `busy ${Math.round(system.busy * 100)} %`];
+  const facts = [[system.place, system.type].filter(Boolean).join(", "), `${rate(system.bandwidth) || "0 B/s"} in the last minute`, `busy ${Math.round(system.busy * 100)} %`];
   const capacity = system.capacity.bytes_per_s;
-  told.push(capacity ? `capacity ${system.capacity.known.replace("_", " ")} ${rate(capacity.value)}` : "capacity not known");
-  return `${told.join("; ")}; ${system.jobs.length} job${system.jobs.length === 1 ? "" : "s"}`;
+  facts.push(capacity ? `capacity ${system.capacity.known.replace("_", " ")} ${rate(capacity.value)}` : "capacity not known");
+  return `${facts.join("; ")}; ${system.jobs.length} job${system.jobs.length === 1 ? "" : "s"}`;
 }
 
 async function look() {
-  let told;
+  let contention;
   try {
-    told = await ask("api/v1/contention");
+    contention = await ask("api/v1/contention");
   } catch (error) {
     if (error.status !== 403 && error.status !== 404) throw error;
     document.getElementById("systems").replaceChildren(element("p", error.message));
     say("");
     return;
   }
-  const now = told.made_at_s, made = [];
-  for (const alert of told.alerts) {
+  const now = contention.made_at_s, made = [];
+  for (const alert of contention.alerts) {
     made.push(element("p", `${alert.summary} (${Math.round(alert.sure * 100)} % sure); ${alert.advice}`, { className: "alert" }));
   }
-  const systems = told.file_systems.slice(0, MOST_SYSTEMS), lives = [];
+  const systems = contention.file_systems.slice(0, MOST_SYSTEMS), lives = [];
   for (const system of systems) lives.push(await ask(`api/v1/live-io?${new URLSearchParams({ file_system: system.file_system })}`));
   const totals = totalsOf(lives);
   systems.forEach((system, place) => {
     const live = lives[place], box = element("section", undefined, { className: "system" });
     box.append(element("h2", system.file_system), element("p", facts(system), { className: "soft" }));
-    const clashes = told.collisions.filter((each) => each.file_system === system.file_system);
+    const clashes = contention.collisions.filter((each) => each.file_system === system.file_system);
     box.append(timeline(system, live, totals, clashes, live.made_at_s));
     for (const clash of clashes.slice(0, 5)) {
       box.append(element("p", `Collision expected at ${clock(clash.start_s.value)} (${Math.round(clash.probability * 100)} % sure): `
@@ -95,7 +95,7 @@ async function look() {
     }
     made.push(box);
   });
-  if (!told.file_systems.length) made.push(element("p", "No job has used a file system yet."));
+  if (!contention.file_systems.length) made.push(element("p", "No job has used a file system yet."));
   document.getElementById("systems").replaceChildren(...made);
   say(`as of ${clock(now)}`);
 }

@@ -58,11 +58,11 @@ function heads() {
 }
 
 function notes(job) {
-  const told = [];
-  if (job.alerts) told.push(`${job.alerts} alert${job.alerts > 1 ? "s" : ""}`);
-  if (!job.complete) told.push("incomplete");
-  if (job.failures) told.push("analysis failed");
-  return told.join(", ");
+  const marks = [];
+  if (job.alerts) marks.push(`${job.alerts} alert${job.alerts > 1 ? "s" : ""}`);
+  if (!job.complete) marks.push("incomplete");
+  if (job.failures) marks.push("analysis failed");
+  return marks.join(", ");
 }
 
 function countdown(job, now) {
@@ -101,30 +101,30 @@ function rowOf(job, now) {
   return row;
 }
 
-function show(told) {
-  const now = told.made_at_s;
+function show(fleet) {
+  const now = fleet.made_at_s;
   aheadS = now - Date.now() / 1000;
   const body = document.getElementById("jobs");
   const focused = document.activeElement;
-  const made = told.jobs.map((job) => rowOf(job, now));
+  const made = fleet.jobs.map((job) => rowOf(job, now));
   if (made.length !== body.children.length || made.some((row, at) => body.children[at] !== row)) body.replaceChildren(...made);
   if (focused && focused !== document.activeElement && body.contains(focused)) focused.focus();
   if (rows.size > 4 * PAGE) {
-    const kept = new Set(told.jobs.map((job) => job.job));
+    const kept = new Set(fleet.jobs.map((job) => job.job));
     for (const name of rows.keys()) if (!kept.has(name)) rows.delete(name);
   }
   for (const head of document.querySelectorAll("#heads th[data-key]")) {
     if (head.dataset.key === wanted.sort) head.setAttribute("aria-sort", wanted.descending ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }
-  const states = Object.entries(told.states).map(([state, count]) => `${count.toLocaleString("en")} ${state}`).join(", ");
-  document.getElementById("sum").textContent = `${told.total.toLocaleString("en")} jobs: ${states || "none yet"}; `
-    + `${rate(told.bandwidth) || "0 B/s"} together${told.alerts ? `; ${told.alerts} alerts raised` : ""}`;
-  const last = Math.min(told.begin + PAGE, told.matching);
-  document.getElementById("place").textContent = told.matching ? `${told.begin + 1} to ${last} of ${told.matching.toLocaleString("en")}` : "no job";
-  document.getElementById("before").disabled = told.begin === 0;
-  document.getElementById("after").disabled = last >= told.matching;
-  if (told.begin && told.begin >= told.matching) { wanted.begin = 0; look_now(); }
+  const states = Object.entries(fleet.states).map(([state, count]) => `${count.toLocaleString("en")} ${state}`).join(", ");
+  document.getElementById("sum").textContent = `${fleet.total.toLocaleString("en")} jobs: ${states || "none yet"}; `
+    + `${rate(fleet.bandwidth) || "0 B/s"} together${fleet.alerts ? `; ${fleet.alerts} alerts raised` : ""}`;
+  const last = Math.min(fleet.begin + PAGE, fleet.matching);
+  document.getElementById("place").textContent = fleet.matching ? `${fleet.begin + 1} to ${last} of ${fleet.matching.toLocaleString("en")}` : "no job";
+  document.getElementById("before").disabled = fleet.begin === 0;
+  document.getElementById("after").disabled = last >= fleet.matching;
+  if (fleet.begin && fleet.begin >= fleet.matching) { wanted.begin = 0; look_now(); }
   say(`as of ${clock(now)}`);
 }
 

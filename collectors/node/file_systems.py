@@ -89,6 +89,6 @@ def type_on(kind: str, spelled: FileType) -> FileType:
 
 def type_of_folder(path: str) -> str:
     """Return the type of the file system of a folder, from statfs(2); "" if unknown."""
-    told = (ctypes.c_long * (_STATFS_BYTES // ctypes.sizeof(ctypes.c_long)))()
-    failed = ctypes.CDLL(None).statfs(os.fsencode(path), told)
-    return "" if failed else _NAMES_OF_NUMBERS.get(told[0] & 0xFFFFFFFF, "")
+    statfs_result = (ctypes.c_long * (_STATFS_BYTES // ctypes.sizeof(ctypes.c_long)))()
+    failed = ctypes.CDLL(None).statfs(os.fsencode(path), statfs_result)
+    return "" if failed else _NAMES_OF_NUMBERS.get(statfs_result[0] & 0xFFFFFFFF, "")

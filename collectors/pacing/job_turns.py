@@ -191,7 +191,14 @@ class JobTurns:
 
 
 def _forecast_of(planned: PacedJob) -> Forecast | None:
-    told = planned.forecast
-    if told is None:
+    forecast = planned.forecast
+    if forecast is None:
         return None
-    return Forecast(told.period_s, told.volume_bytes, told.gap_s, told.drift, told.confidence, told.next_confidence)
+    return Forecast(
+        forecast.period_s,
+        forecast.volume_bytes,
+        forecast.gap_s,
+        forecast.drift,
+        forecast.confidence,
+        forecast.next_confidence,
+    )

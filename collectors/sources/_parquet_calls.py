@@ -104,9 +104,9 @@ class CallTable:
     def _process_keys(
         self, row: int, numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes]
     ) -> _ProcessKey:
-        told = {name: texts[name][1][texts[name][0][row]] if name in texts else "" for name in _WHO}
+        texts_of_row = {name: texts[name][1][texts[name][0][row]] if name in texts else "" for name in _WHO}
         rank, pid = (int(numbers[name][row]) if name in numbers else COLUMNS[name][1] for name in ("rank", "pid"))
-        return _ProcessKey(**(told | {"rank": rank, "pid": pid}))  # type: ignore[arg-type]
+        return _ProcessKey(**(texts_of_row | {"rank": rank, "pid": pid}))  # type: ignore[arg-type]
 
     def _process(self, who: _ProcessKey, start_ns: int, items: list[SourceItem]) -> _Process | None:
         process = self._processes.get(who)

@@ -66,8 +66,8 @@ def read_in_subprocess(
         InputError: the reader crashed or was silent for too long; items read before were yielded.
     """
     origin = about.origin
-    told = [module, function, str(path), about.name, origin.job, origin.host, origin.user]
-    command = [sys.executable, "-m", f"{__package__}._subprocess_reader", *told]
+    arguments = [module, function, str(path), about.name, origin.job, origin.host, origin.user]
+    command = [sys.executable, "-m", f"{__package__}._subprocess_reader", *arguments]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
@@ -158,9 +158,9 @@ def _take(about: Input, state: _State) -> None:
 def _reason(status: int, errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = [line.strip() for line in errors.read(65_536).decode(errors="replace").splitlines() if line.strip()]
-    said = f": {lines[-1][:200]}" if lines else ""
+    last_line = f": {lines[-1][:200]}" if lines else ""
     how = Signals(-status).name if status < 0 else f"exit status {status}"
-    return f"its reader broke ({how}{said})"
+    return f"its reader broke ({how}{last_line})"
 
 
 def main() -> None:

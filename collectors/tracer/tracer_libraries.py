@@ -33,8 +33,8 @@ def rebuild_stale(names: Iterable[str], say: Callable[[str], None]) -> None:
             say(f"{library}: {problem}; {_INSTALL}" if name == CORE_NAME else f"{library}: {problem}")
             continue
         say(f"{library}: {problem}; rebuilding it takes up to a minute")
-        if told := _rebuilt(name):
-            say(f"{library} cannot be built: {told}")
+        if failure := _rebuilt(name):
+            say(f"{library} cannot be built: {failure}")
 
 
 def _rebuilt(name: str) -> str:

@@ -271,8 +271,8 @@ class Agent:
             return
         with contextlib.suppress(zmq.Again):
             while True:
-                told = recv_monitor_message(self._connection, zmq.NOBLOCK)
-                event, is_current = told["event"], told["endpoint"] == self._route.endpoint.encode()
+                message = recv_monitor_message(self._connection, zmq.NOBLOCK)
+                event, is_current = message["event"], message["endpoint"] == self._route.endpoint.encode()
                 if event & (_CONNECTED | _DISCONNECTED):
                     self._route.connection(is_made=bool(event & _CONNECTED), now_s=now_s)
                 elif event & zmq.EVENT_CONNECT_RETRIED and self._last_event & zmq.EVENT_CLOSED and is_current:

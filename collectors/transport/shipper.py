@@ -144,8 +144,8 @@ class Shipper:
                 self.counters["events_dropped:no_stream"] += len(item.batch)
 
     def _of_job(self, info: StreamInfo) -> StreamInfo:
-        told = info.ending_at(self._settings.ends_at_s, self._settings.ends_job)
-        return told.of_batch(self._settings.batch, self._settings.ends_job)
+        with_end = info.ending_at(self._settings.ends_at_s, self._settings.ends_job)
+        return with_end.of_batch(self._settings.batch, self._settings.ends_job)
 
     def tick(self, now_s: float) -> None:
         """End the merging of chunks that have waited long enough; called also while nothing can be sent."""

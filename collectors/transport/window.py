@@ -283,11 +283,11 @@ def _batch_frames(
     losses: Mapping[str, int] | None = None,
     made: int = 0,
 ) -> list[Frame]:
-    told = bounded(losses or {})
+    reported_losses = bounded(losses or {})
     try:
-        return encode_batch(wire_id, seq, batch, definitions, info, told, made)
+        return encode_batch(wire_id, seq, batch, definitions, info, reported_losses, made)
     except UnicodeEncodeError:
-        return encode_batch(wire_id, seq, batch, readable(definitions), info, told, made)
+        return encode_batch(wire_id, seq, batch, readable(definitions), info, reported_losses, made)
 
 
 def spelled(text: str) -> str:

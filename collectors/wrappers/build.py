@@ -164,8 +164,8 @@ def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated],
         raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
     if done.returncode:
         part.unlink(missing_ok=True)
-        said = _with_signature_lines(done.stderr, [row.sources[0] for row in made])
-        raise BuildError(said or f"{compiler[0]} ended with {done.returncode}")
+        messages = _with_signature_lines(done.stderr, [row.sources[0] for row in made])
+        raise BuildError(messages or f"{compiler[0]} ended with {done.returncode}")
     part.replace(to)
 
 

@@ -58,12 +58,12 @@ def digest_of(name: str, folder: Path = PRELOAD) -> str:
     headers = [path for name in ("", *CORE_FOLDERS, "hooks") for path in sorted((folder / name).glob("*.h"))]
     paths = [*paths, *headers]
     paths += [folder / "signatures" / f"{row}.sig" for row in names]
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     writers = [path for path in sorted(Path(__file__).parent.glob("*.py")) if path.stem not in _OTHERS]
     for path in [*paths, *writers]:
         content = path.read_bytes() if path.is_file() else b""
-        told.update(b"%d %s %s" % (len(content), path.name.encode(), content))
-    return told.hexdigest()[:_DIGEST_LENGTH]
+        digest.update(b"%d %s %s" % (len(content), path.name.encode(), content))
+    return digest.hexdigest()[:_DIGEST_LENGTH]
 
 
 def core_files(folder: Path = PRELOAD) -> list[Path]:

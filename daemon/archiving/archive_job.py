@@ -386,8 +386,8 @@ class ArchivedJob:
             self.waiting.in_flight += size
 
     def _count_discarded(self) -> None:
-        told, self._told_discarded = self._told_discarded, self._writer.discarded
-        self._report_missing("failed", self._writer.discarded - told)
+        counted_before, self._told_discarded = self._told_discarded, self._writer.discarded
+        self._report_missing("failed", self._writer.discarded - counted_before)
 
     def _report_missing(self, reason: str, events: int) -> None:
         if events:

@@ -179,8 +179,8 @@ class Gateway:
 
     async def _answer(self, partition: int, owner: LoopSocket) -> None:
         await asyncio.sleep(_INITIAL_DELAY_S)
-        for peer, told in self.routes.on_owner_changed(partition):
-            self._send([peer, *told])
+        for peer, message in self.routes.on_owner_changed(partition):
+            self._send([peer, *message])
         while True:
             if await owner.wait(_TICK_S):
                 self._answer_some(partition, owner)

@@ -147,13 +147,13 @@ class GatewayRoutes:
 
     def on_owner_changed(self, partition: int) -> list[tuple[bytes, list[Frame]]]:
         """Return the messages for collectors when a partition has a new owner."""
-        told = [
+        rejects = [
             (stream.peer, encode(Reject(stream=name, seq=0, code="unknown_stream", reason="another owner has the job")))
             for name, stream in self._streams.items()
             if stream.partition == partition
         ]
-        self.counters["streams_moved"] += len(told)
-        return told
+        self.counters["streams_moved"] += len(rejects)
+        return rejects
 
     def forget(self, now_s: float) -> None:
         """Remove collectors that have been silent too long; call it periodically."""

@@ -94,8 +94,8 @@ async def entries(jetstream: JetStreamContext, bucket: str) -> dict[str, api.Raw
 
     about = await jetstream.stream_info(stream, subjects_filter=f"{prefix}>")
     subjects = sorted(about.state.subjects or {})[:_MAX_MEMBERS]
-    told = await asyncio.gather(*map(entry, subjects))
-    both = zip(subjects, told, strict=True)
+    messages = await asyncio.gather(*map(entry, subjects))
+    both = zip(subjects, messages, strict=True)
     return {subject.removeprefix(prefix): message for subject, message in both if message is not None}
 
 

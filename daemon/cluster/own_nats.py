@@ -126,8 +126,8 @@ class OwnNats:
         until_s = time.monotonic() + _START_S
         while self._process.returncode is None and time.monotonic() < until_s:
             with contextlib.suppress(OSError, ValueError, KeyError, IndexError):
-                told = json.loads(ports.read_text())
-                self.url, self.monitor = str(told["nats"][0]), str(told["monitoring"][0])
+                ports_found = json.loads(ports.read_text())
+                self.url, self.monitor = str(ports_found["nats"][0]), str(ports_found["monitoring"][0])
                 self._port, self._monitor_port = (int(each.rpartition(":")[2]) for each in (self.url, self.monitor))
                 return
             await asyncio.sleep(_POLL_S)

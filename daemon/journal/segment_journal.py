@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
 
-from ...events.network.wire import Frame
-from .contract import Gap, JournalError, Kind, Moment, Position, Replayed
-from .segment_writer import STAGED, Pending, SegmentWriter
+from .appending import AppendingJournal
+from .contract import Gap, JournalError, Position, Replayed
+from .segment_writer import STAGED, SegmentWriter
 from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, readable_end, records
 from .synced_mark import NAME as MARK
 from .synced_mark import read_mark
 
 _log = logging.getLogger(__name__)
-_RECORD_BYTES: Final = 128  # approximate size of a record without its frames
 
 
-class SegmentJournal:
+class SegmentJournal(AppendingJournal[SegmentWriter]):
     """The files of one folder, ordered by name.
 
     Records that were synced and are missing are reported, also at the end. Existing records can be replayed at once;
@@ -35,10 +33,9 @@ class SegmentJournal:
     """
 
     def __init__(self, folder: Path, segment_bytes: int, quota_bytes: int) -> None:
+        super().__init__()
         self._folder = folder
         self._segment_bytes, self._quota_bytes = segment_bytes, quota_bytes
-        self._writer: SegmentWriter | None = None
-        self._epoch, self._next = 0, 1
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._segments = self._readable_segments()
         if self._segments:
@@ -104,57 +101,6 @@ class SegmentJournal:
         """
         return self._start_writer(after, on_synced, is_staged=False)
 
-    def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
-        """Append a record, and return its future position."""
-        number, self._next = self._next, self._next + 1
-        size = _RECORD_BYTES + sum(len(frame) for frame in frames)
-        self._open_writer.put(Pending(number, kind, sender, moment, frames, size))
-        return Position(self._epoch, number)
-
-    def sync(self, *, wait: bool = False) -> Position:
-        """Write appended records to disk. Return the synced position: less than all, unless ``wait`` is set."""
-        self._open_writer.sync(self._next - 1, wait=wait)
-        return self.synced
-
-    @property
-    def synced(self) -> Position:
-        """The last position that is on disk."""
-        return Position(self._epoch, self._open_writer.synced)
-
-    @property
-    def last(self) -> Position:
-        """The position of the last record."""
-        return Position(self._epoch, self._next - 1)
-
-    @property
-    def problem(self) -> str:
-        """Reason why nothing more is written; "" if all is well."""
-        return self._open_writer.problem
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes that are not yet written."""
-        return self._open_writer.pending_bytes
-
-    @property
-    def total_bytes(self) -> int:
-        """Bytes of all files."""
-        return self._open_writer.total_bytes
-
-    @property
-    def syncs(self) -> int:
-        """Number of syncs."""
-        return self._open_writer.syncs
-
-    @property
-    def sync_s(self) -> float:
-        """Total time of syncs, s."""
-        return self._open_writer.sync_s
-
-    def flush(self) -> None:
-        """Write all appended records, without a sync."""
-        self._open_writer.flush()
-
     def trim(self, until: Position) -> None:
         """Remove files without records after a position."""
         self._open_writer.trim(until.record + 1)
@@ -199,12 +145,6 @@ class SegmentJournal:
         writer = (self._folder, self._epoch, self._next, self._segment_bytes, self._quota_bytes)
         self._writer = SegmentWriter(*writer, self._segments, on_synced, is_staged=is_staged)
         return Position(self._epoch, self._next - 1)
-
-    @property
-    def _open_writer(self) -> SegmentWriter:
-        if self._writer is None:
-            raise JournalError("the journal has no epoch yet")
-        return self._writer
 
     def _readable_segments(self) -> list[Segment]:
         found = []

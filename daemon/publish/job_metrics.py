@@ -111,8 +111,8 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     with contextlib.suppress(AnalysisFailedError):
         _add_activities(session, add)
     if (batch := session.batch) is not None:
-        said = (batch.name, session.user, batch.account, batch.partition, batch.nodes)
-        add("iotide_job_info", 1, job, *(text[:_MAX_ACTIVITY] for text in said))
+        batch_labels = (batch.name, session.user, batch.account, batch.partition, batch.nodes)
+        add("iotide_job_info", 1, job, *(text[:_MAX_ACTIVITY] for text in batch_labels))
     if session.clocks_off:
         add("iotide_job_clock_offset_seconds", max(session.clocks_off.values(), key=abs) / 1e9, job)
     if session.ends_at_s:

@@ -67,14 +67,14 @@ def _page(name: str, summary: str, context: click.Context) -> str:
     ]
     for title, records in _options(context).items():
         lines += [".SH OPTIONS" if title == "Options" else f".SS {_text(title)}"]
-        for option, told in records:
-            lines += [".TP", f".B {_text(option)}", _text(told)]
+        for option, description in records:
+            lines += [".TP", f".B {_text(option)}", _text(description)]
     if isinstance(command, click.Group):
         lines += [".SH COMMANDS"]
         for each in command.list_commands(context):
             sub = None if command is group else command.get_command(context, each)
-            told = sub.get_short_help_str(_LONGEST) if sub else COMMANDS[each].summary
-            lines += [".TP", f".BR {_text(f'{name}-{each}')} (1)", _text(told)]
+            description = sub.get_short_help_str(_LONGEST) if sub else COMMANDS[each].summary
+            lines += [".TP", f".BR {_text(f'{name}-{each}')} (1)", _text(description)]
     if status:
         lines += [".SH EXIT STATUS", *status]
     if command is not group:

@@ -89,15 +89,15 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object as one line."""
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "time": round(record.created, 3),
             "level": record.levelname.lower(),
             "part": record.name,
             "message": record.getMessage()[:_MAX_LINE],
         }
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)[-_MAX_LINE:]
-        return json.dumps(told)
+            fields["traceback"] = self.formatException(record.exc_info)[-_MAX_LINE:]
+        return json.dumps(fields)
 
 
 def log_to_standard_error(level: int, form: str = "text") -> LimitedHandler:

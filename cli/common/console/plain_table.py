@@ -26,6 +26,6 @@ def table_text(rows: Sequence[Sequence[str]]) -> str:
     lines = []
     for row in rows:
         head = "".join(f"{text:<{width}}{_GAP}" for text, width in zip(row, widths, strict=False))
-        told = textwrap.wrap(row[-1], room) or [""]
-        lines += [head + told[0], *(" " * before + line for line in told[1:])]
+        wrapped = textwrap.wrap(row[-1], room) or [""]
+        lines += [head + wrapped[0], *(" " * before + line for line in wrapped[1:])]
     return "\n".join(line.rstrip() for line in lines)

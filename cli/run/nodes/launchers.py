@@ -106,9 +106,9 @@ def _of_slurm(environment: Mapping[str, str]) -> Launcher | None:
 
 def _nodes_of_slurm(listed: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the address of each node in a Slurm node list."""
-    said = _output_of(("scontrol", "--oneliner", "show", "node", listed), environment)
+    node_lines = _output_of(("scontrol", "--oneliner", "show", "node", listed), environment)
     nodes = {}
-    for line in said.splitlines():
+    for line in node_lines.splitlines():
         facts = dict(word.split("=", 1) for word in line.split() if "=" in word)
         if name := facts.get("NodeName"):
             nodes[name] = facts.get("NodeAddr") or name

@@ -21,13 +21,13 @@ def graph(subject: JobData, findings: Findings) -> Lines:
     """Yield the most frequent successions of calls."""
     if findings.graph is None or _has_summaries(findings.layers):
         return
-    told = on_data(findings.graph)
-    if not told.edges:
+    shown = on_data(findings.graph)
+    if not shown.edges:
         return
     from ..pictures.graph_picture import graph_picture
 
     yield heading("What follows what")
-    yield picture(graph_picture(_frequent_activities(told)), "")
+    yield picture(graph_picture(_frequent_activities(shown)), "")
     yield paragraph(
         "The strongest part of the directly-follows graph of calls in folders with the program's data. The darker a "
         "node, the more of the time of all calls it takes. An edge has the number of times that one followed the "
@@ -37,34 +37,34 @@ def graph(subject: JobData, findings: Findings) -> Lines:
     heads = ("Call", "then", "times", "mean gap")
     rows = (
         (row.source, row.target, f"{row.count:,}", "overlap" if row.mean_gap_s < 0 else time_text(row.mean_gap_s))
-        for row in told.edges[:_MAX_EDGES]
+        for row in shown.edges[:_MAX_EDGES]
     )
     yield from table(heads, rows)
 
 
-def on_data(told: Graph) -> Graph:
+def on_data(whole: Graph) -> Graph:
     """Return the part of a graph that is on the program's data. All of it if this was not examined."""
-    kept = [row for row in told.activities if row.on_data is not False]
-    if len(kept) == len(told.activities):
-        return told
-    return _edges_among(told, {row.name for row in kept})
+    kept = [row for row in whole.activities if row.on_data is not False]
+    if len(kept) == len(whole.activities):
+        return whole
+    return _edges_among(whole, {row.name for row in kept})
 
 
-def _frequent_activities(told: Graph) -> Graph:
+def _frequent_activities(whole: Graph) -> Graph:
     """Return the activities of the most frequent edges. Their number is limited by the space of a chart."""
     names: set[str] = set()
-    for row in told.edges:
+    for row in whole.edges:
         if len(names | {row.source, row.target}) <= _MAX_DRAWN:
             names |= {row.source, row.target}
-    return _edges_among(told, names)
+    return _edges_among(whole, names)
 
 
-def _edges_among(told: Graph, names: set[str]) -> Graph:
-    activities = [row for row in told.activities if row.name in names]
-    edges = [row for row in told.edges if row.source in names and row.target in names]
-    return told.model_copy(update={"activities": activities, "edges": edges})
+def _edges_among(whole: Graph, names: set[str]) -> Graph:
+    activities = [row for row in whole.activities if row.name in names]
+    edges = [row for row in whole.edges if row.source in names and row.target in names]
+    return whole.model_copy(update={"activities": activities, "edges": edges})
 
 
-def _has_summaries(told: Layers | None) -> bool:
+def _has_summaries(layers: Layers | None) -> bool:
     """Return whether most events are summaries of many calls, which have no order."""
-    return told is not None and 2 * told.summaries > told.events
+    return layers is not None and 2 * layers.summaries > layers.events

@@ -52,8 +52,8 @@ def heat_map_part(subject: JobData, findings: Findings) -> Lines:
 
 def layers(subject: JobData, findings: Findings) -> Lines:
     """Yield time and bytes by layer."""
-    told = findings.layers
-    if told is None or not told.layers:
+    report = findings.layers
+    if report is None or not report.layers:
         return
     yield heading("Layers")
     heads = ("Layer", "Own time on data", "of it metadata", "Own time on pipes ...", "Calls", "Read", "Written")
@@ -67,7 +67,7 @@ def layers(subject: JobData, findings: Findings) -> Lines:
             byte_text(row.bytes_read),
             byte_text(row.bytes_written),
         )
-        for row in told.layers
+        for row in report.layers
     )
     yield from table(heads, rows)
 
@@ -96,8 +96,8 @@ def files(subject: JobData, findings: Findings) -> Lines:
 
 def calls(subject: JobData, findings: Findings) -> Lines:
     """Yield the calls on the program's data with the most time. All calls if the layers are unknown."""
-    told = findings.layers
-    data = [] if told is None else sorted(_on_data(told), key=lambda row: -row.exclusive_seconds)
+    report = findings.layers
+    data = [] if report is None else sorted(_on_data(report), key=lambda row: -row.exclusive_seconds)
     heads = ("Call", "Layer", "Calls", "Failed", "Moved", "Own time")
     if data:
         yield heading("Calls on its data")
@@ -131,12 +131,12 @@ def calls(subject: JobData, findings: Findings) -> Lines:
 
 def sizes(subject: JobData, findings: Findings) -> Lines:
     """Yield the sizes of requests, and whether they are contiguous."""
-    told = findings.layers
-    if told is None or not told.sizes:
+    report = findings.layers
+    if report is None or not report.sizes:
         return
     yield heading("Access sizes")
     lines: dict[tuple[str, str, str], list[SizeRow]] = {}
-    for row in told.sizes:
+    for row in report.sizes:
         lines.setdefault((row.caller, row.layer, row.way), []).append(row)
     for (caller, layer, way), rows in sorted(lines.items()):
         yield f"<h3>{escape(f'{caller_name(caller)}: {layer_name(layer)} {way}s')}</h3>"
@@ -150,16 +150,16 @@ def sizes(subject: JobData, findings: Findings) -> Lines:
                 f'<td><svg width="{_BAR}" height="10" aria-hidden="true">{bar}</svg></td><td>{row.calls:,}</td></tr>'
             )
         yield "</tbody></table></div>"
-    yield from _pattern(told)
+    yield from _pattern(report)
 
 
 def interaction_part(subject: JobData, findings: Findings) -> Lines:
     """Yield the members that exchange data through files, pipes and locks."""
-    told = findings.ranking
-    if told is None or not told.edges:
+    ranking = findings.ranking
+    if ranking is None or not ranking.edges:
         return
     yield heading("Who interacts with whom")
-    names = _names(told)
+    names = _names(ranking)
     heads = ("From", "to", "through", "times", "bytes")
     rows = (
         (
@@ -169,20 +169,20 @@ def interaction_part(subject: JobData, findings: Findings) -> Lines:
             f"{row.count:,}",
             byte_text(row.bytes),
         )
-        for row in sorted(told.edges, key=lambda row: row.kind == "fork")[:_MAX_EDGES]
+        for row in sorted(ranking.edges, key=lambda row: row.kind == "fork")[:_MAX_EDGES]
     )
     yield from table(heads, rows, code)
-    if (more := len(told.edges) - _MAX_EDGES + told.omitted_edges) > 0:
+    if (more := len(ranking.edges) - _MAX_EDGES + ranking.omitted_edges) > 0:
         yield paragraph(f"and {more:,} further ones (iotide rank)", soft=True)
 
 
-def _on_data(told: Layers) -> Iterator[CallLayer]:
-    return (row for row in told.calls if row.group == "data")
+def _on_data(report: Layers) -> Iterator[CallLayer]:
+    return (row for row in report.calls if row.group == "data")
 
 
-def _pattern(told: Layers) -> Lines:
+def _pattern(report: Layers) -> Lines:
     """Yield the number of requests positioned by a seek or by an explicit offset."""
-    data = list(_on_data(told))
+    data = list(_on_data(report))
     moving = sum(row.calls for row in data if row.way != "other")
     if not moving:
         return
@@ -213,9 +213,9 @@ def _power(size: int) -> str:
     return f"{size} B"
 
 
-def _names(told: Ranking) -> dict[tuple[bool, int], str]:
-    names = {(False, actor.id): _actor(actor) for actor in told.actors}
-    return names | {(True, file.id): file.path for file in told.files}
+def _names(ranking: Ranking) -> dict[tuple[bool, int], str]:
+    names = {(False, actor.id): _actor(actor) for actor in ranking.actors}
+    return names | {(True, file.id): file.path for file in ranking.files}
 
 
 def _actor(actor: Actor) -> str:

@@ -54,16 +54,16 @@ def short(subject: JobData, advice: Advice | None) -> Lines:
     if advice is None:
         return
     now_s = subject.ended_s if subject.job.state != "ended" and subject.wall_clock else None
-    if told := job_sentence(advice, subject.prediction, now_s, partial=subject.is_partial):
-        yield f"<p><b>{escape(sentence(told))}.</b></p>"
+    if sentence_text := job_sentence(advice, subject.prediction, now_s, partial=subject.is_partial):
+        yield f"<p><b>{escape(sentence(sentence_text))}.</b></p>"
 
 
-def facts(subject: JobData, told: Headline, findings: Findings) -> Lines:
+def facts(subject: JobData, headline: Headline, findings: Findings) -> Lines:
     """Yield the figures."""
     job, prediction = subject.job, subject.prediction
     yield '<div class="facts">'
-    yield figure_text("Period", told.period, "; ".join(told.notes))
-    yield figure_text("Confidence", told.confidence, _times(subject.predictions, "prediction"))
+    yield figure_text("Period", headline.period, "; ".join(headline.notes))
+    yield figure_text("Confidence", headline.confidence, _times(subject.predictions, "prediction"))
     yield figure_text("Written", byte_text(job.bytes_written))
     yield figure_text("Read", byte_text(job.bytes_read))
     yield figure_text("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")

@@ -13,16 +13,18 @@ from ..job_data import JobData
 from ..markup import Lines, bullets, heading, paragraph, picture, sentence, table
 
 
-def periodicity(subject: JobData, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:
+def periodicity(
+    subject: JobData, headline: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]
+) -> Lines:
     """Yield the bandwidth, the expected next phase, and the development of the confidence."""
-    yield heading(f"Bandwidth{', and the period found in it' if told.found else ''}")
+    yield heading(f"Bandwidth{', and the period found in it' if headline.found else ''}")
     yield picture(pictures.get("signal"), _nothing(subject))
     yield from _next_phase(subject.prediction)
     if drawn := pictures.get("history"):
-        yield heading("How the prediction settled" if told.found else "What was predicted meanwhile")
+        yield heading("How the prediction settled" if headline.found else "What was predicted meanwhile")
         yield picture(drawn, "")
     yield from _further(subject.prediction)
-    yield from _frequencies(subject.prediction, told)
+    yield from _frequencies(subject.prediction, headline)
 
 
 def predictions(history: Sequence[Prediction]) -> Lines:
@@ -58,7 +60,7 @@ def _further(prediction: Prediction | None) -> Lines:
         yield from bullets(escape(further_period_text(row, prediction.window.start_s)) for row in further)
 
 
-def _frequencies(prediction: Prediction | None, told: Headline) -> Lines:
+def _frequencies(prediction: Prediction | None, headline: Headline) -> Lines:
     if prediction is None or not prediction.dominant:
         return
     yield "<details><summary>Strongest frequencies of the spectrum</summary>"
@@ -74,6 +76,6 @@ def _frequencies(prediction: Prediction | None, told: Headline) -> Lines:
         for row in prediction.dominant
     )
     yield from table(heads, rows)
-    if not told.found:
+    if not headline.found:
         yield paragraph(f"{sentence(NO_PERIOD_NOTE)}.", soft=True)
     yield "</details>"

@@ -53,18 +53,18 @@ def pair_predictions(history: Sequence[Prediction], systems: JobFileSystems | No
         history: predictions, oldest first.
         systems: phases of the job, by file system; those of the one with the most bytes count.
     """
-    told = [row for row in history if row.period_s is not None and row.next_phase is not None]
-    if not told or systems is None or not systems.file_systems or systems.own_clock:
+    with_phase = [row for row in history if row.period_s is not None and row.next_phase is not None]
+    if not with_phase or systems is None or not systems.file_systems or systems.own_clock:
         return []
     made: list[PredictedPhase] = []
     begun_s = -math.inf
     latest, after = -1, 0
     for phase in _join_continued(systems.file_systems[0].phases):
-        while latest + 1 < len(told) and told[latest + 1].made_at_s < phase.start_s:
+        while latest + 1 < len(with_phase) and with_phase[latest + 1].made_at_s < phase.start_s:
             latest, after = latest + 1, 0
         if latest < 0:
             continue
-        one = told[latest]
+        one = with_phase[latest]
         if one.next_phase is None or one.period_s is None:
             continue
         expected, period_s = one.next_phase.volume_bytes.value, one.period_s.value

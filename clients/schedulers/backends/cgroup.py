@@ -76,8 +76,8 @@ class ControlGroups:
     def _write(self, folder: Path, rate: str | None) -> None:
         """Write a limit of bytes/s for both directions; None removes it."""
         if (folder / _V2).exists():
-            told = rate or "max"
-            (folder / _V2).write_text(f"{self._device} rbps={told} wbps={told}\n")
+            rate_text = rate or "max"
+            (folder / _V2).write_text(f"{self._device} rbps={rate_text} wbps={rate_text}\n")
             return
         for name in _V1:
             (folder / name).write_text(f"{self._device} {rate or 0}\n")
@@ -93,10 +93,10 @@ def device_of(path: Path) -> str:
         number = path.stat().st_dev
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    told = f"{os.major(number)}:{os.minor(number)}"
-    sysfs = Path("/sys/dev/block") / told
+    device = f"{os.major(number)}:{os.minor(number)}"
+    sysfs = Path("/sys/dev/block") / device
     if not sysfs.exists():
-        raise ConfigError(f"{path} is on no block device of this host ({told}), which control groups could limit")
+        raise ConfigError(f"{path} is on no block device of this host ({device}), which control groups could limit")
     if (sysfs / "partition").exists():
         return (sysfs.resolve().parent / "dev").read_text().strip()
-    return told
+    return device

@@ -42,7 +42,7 @@ class PreloadPacing:
         """Publish a plan for these jobs; return the failures."""
         jobs = [_paced_job(seen.names[state.number], state, at_s, in_io=True) for state in seen.waiting]
         jobs += [_paced_job(seen.names[state.number], state, at_s, in_io=False) for state in seen.coming]
-        told = PacingPlan(
+        plan = PacingPlan(
             file_system=self._file_system,
             policy=self._policy,
             capacity_bytes_per_s=capacity,
@@ -52,7 +52,7 @@ class PreloadPacing:
         )
         self._holds = True
         try:
-            self._send(told)
+            self._send(plan)
         except IotideError as error:
             return [f"the plan was not taken: {error}"]
         return []

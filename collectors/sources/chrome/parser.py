@@ -135,8 +135,8 @@ class ChromeParser:
             batch, bad = process.batch(mine, [known[row] for row in rows], clock)
             for at in np.flatnonzero(bad).tolist():
                 event = mine[at]
-                told = f"{str(event.name)[:40]!r} with ts {str(event.ts)[:30]}, dur {str(event.dur)[:30]}"
-                self._about.malformed(int(places[rows[at]]), told, _EXPECTED)
+                described = f"{str(event.name)[:40]!r} with ts {str(event.ts)[:30]}, dur {str(event.dur)[:30]}"
+                self._about.malformed(int(places[rows[at]]), described, _EXPECTED)
             batch = batch.select(~bad) if bad.any() else batch
             if len(batch):
                 self.counters["events"] += len(batch)

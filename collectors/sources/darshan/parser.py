@@ -169,8 +169,12 @@ class _Log:
         if layout is THREADED_SEGMENT:
             rows["tid"] = self._threads_of(segments["thread"][good], rank)
         if len(rows) < len(segments):
-            told = f"{len(segments) - len(rows)} segments of {message['module']} of rank {rank} have times or lengths"
-            self._about.malformed(None, f"{told} that cannot be", "a start, an end not before it, a length from 0 on")
+            problem = (
+                f"{len(segments) - len(rows)} segments of {message['module']} of rank {rank} have times or lengths"
+            )
+            self._about.malformed(
+                None, f"{problem} that cannot be", "a start, an end not before it, a length from 0 on"
+            )
         self._segments[module] = self._segments.get(module, 0) + len(segments)
         if len(segments):
             self._segmented.add((module, file))
@@ -191,8 +195,8 @@ class _Log:
         for each in summaries(layer, values, self._whole_s, moved=not traced):
             rows = rows_of(each, layer, file, ranks, self._begin_ns)
             rows["signature"] = self._signature(each)
-            told = f"times of single calls of {module}, of which the log has only sums for each file"
-            self._about.unsupported.add(told, each.calls)
+            omission = f"times of single calls of {module}, of which the log has only sums for each file"
+            self._about.unsupported.add(omission, each.calls)
             self._hold(rows)
 
     def _ranks_of(self, rank: int) -> range:
@@ -203,8 +207,8 @@ class _Log:
             self._about.unsupported.add("records shared by all ranks that were too many to divide: they have no rank")
             return range(-1, 0)
         self._shares -= self._info.ranks
-        told = "records shared by all ranks: what each rank did is not in the log, and divided evenly"
-        self._about.unsupported.add(told)
+        omission = "records shared by all ranks: what each rank did is not in the log, and divided evenly"
+        self._about.unsupported.add(omission)
         return range(self._info.ranks)
 
     def _signature(self, summary: Summary) -> int:

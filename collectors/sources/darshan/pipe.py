@@ -60,7 +60,7 @@ def _read(pipe: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
 
 def _reason(status: int, errors: bytes) -> str:
     lines = [line.strip() for line in errors.decode(errors="replace").splitlines() if line.strip()]
-    said = next((line for line in reversed(lines) if not line.startswith("[")), "")[:200]
+    last_line = next((line for line in reversed(lines) if not line.startswith("[")), "")[:200]
     if status < 0:
-        return f"Darshan's library gave it up ({Signals(-status).name}{': ' if said else ''}{said})"
-    return said or f"Darshan's library gave it up (exit status {status})"
+        return f"Darshan's library gave it up ({Signals(-status).name}{': ' if last_line else ''}{last_line})"
+    return last_line or f"Darshan's library gave it up (exit status {status})"

@@ -144,8 +144,8 @@ class DftracerParser:
             items.append(Opened(process.stream, process.info(self._about, self._named(key[1]))))
         batch, bad = process.batch(records, table, self._about.unsupported)
         for row in bad:
-            told = f"{records[row].name[:40]!r} with ts {records[row].ts} and dur {records[row].dur}"
-            self._about.malformed(lines[int(rows[row])], told, _EXPECTED)
+            described = f"{records[row].name[:40]!r} with ts {records[row].ts} and dur {records[row].dur}"
+            self._about.malformed(lines[int(rows[row])], described, _EXPECTED)
         if len(batch):
             self.counters["events"] += len(batch)
             items.append(Chunk(process.stream, batch, process.interner.take_fresh()))

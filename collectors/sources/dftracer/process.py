@@ -140,8 +140,8 @@ class Process:
             unmeasured = np.isin(table[:, 2], _UPPER) & moves & (volume == 0) & ~summed
             order = np.lexsort((depth, -duration, start, tid))
             volume[order] = bytes_with_nested(depth[order], table[order, 3], volume[order], unmeasured[order])
-            told = "sizes of calls of HDF5 and MPI-IO: bytes are those of calls within them"
-            unsupported.add(told, int(np.count_nonzero(unmeasured)))
+            omission = "sizes of calls of HDF5 and MPI-IO: bytes are those of calls within them"
+            unsupported.add(omission, int(np.count_nonzero(unmeasured)))
         batch = make_batch(len(records), columns)
         good = (start >= 0) & (duration >= 0) & (start <= LATEST_NS - np.maximum(duration, 0))
         return (batch, []) if good.all() else (batch.select(good), np.flatnonzero(~good).tolist())

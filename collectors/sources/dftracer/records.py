@@ -108,9 +108,9 @@ class Meaning(NamedTuple):
 def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
     """Return one row per record and one column per field of ``Meaning``."""
     names, categories = [record.name for record in records], [record.cat for record in records]
-    said = list(zip(names, categories, [record.ph for record in records], strict=True))
-    places = {each: place for place, each in enumerate(set(said))}
-    codes = np.fromiter(map(places.__getitem__, said), np.int64, len(said))
+    keys = list(zip(names, categories, [record.ph for record in records], strict=True))
+    places = {each: place for place, each in enumerate(set(keys))}
+    codes = np.fromiter(map(places.__getitem__, keys), np.int64, len(keys))
     return np.array([meaning(*place) for place in places], np.int64).reshape(-1, len(Meaning._fields))[codes]
 
 

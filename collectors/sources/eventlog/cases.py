@@ -191,9 +191,9 @@ def _batch(
     size = np.asarray(numbers.get("size", np.zeros(len(calls), np.int64)))
     pid = numbers.get("pid", np.zeros(len(calls), np.int64))
     if "file_type" in numbers:
-        for path, told in set(zip(files, numbers["file_type"].tolist(), strict=True)):
-            if told in _TYPES:
-                case.interner.file(path, FileInfo(path[:MAX_TEXT], FileType(told)))
+        for path, stated_type in set(zip(files, numbers["file_type"].tolist(), strict=True)):
+            if stated_type in _TYPES:
+                case.interner.file(path, FileInfo(path[:MAX_TEXT], FileType(stated_type)))
     columns: dict[str, npt.NDArray[Any]] = {
         "start": numbers["start"],
         "duration": numbers["dur"],

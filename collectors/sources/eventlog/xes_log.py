@@ -184,12 +184,12 @@ class XesParser:
         name = trace.get("concept:name") or f"trace {self._traces}"
         guessed = CaseInfo.of_name(name)
         text = trace.get("rid", "")
-        told = int(text) if _WHOLE.fullmatch(text) else first_rank
+        rank = int(text) if _WHOLE.fullmatch(text) else first_rank
         return CaseInfo(
             name,
             trace.get("cid", guessed.command),
             trace.get("host", guessed.host),
-            told if -1 <= told < 2**31 else guessed.rank,
+            rank if -1 <= rank < 2**31 else guessed.rank,
             trace.get("clock", "unix") == "unix",
         )
 

@@ -127,8 +127,8 @@ class JsonLinesParser:
         key = job or origin.job, host or origin.host, part
         stream = self._streams.get(key)
         if stream is None and len(self._streams) < MAX_STREAMS:
-            told = f"{job}@{host}" if job or host else ""
-            name = self._about.stream("jsonl", f"{told}:{part}" if part else told)
+            part_name = f"{job}@{host}" if job or host else ""
+            name = self._about.stream("jsonl", f"{part_name}:{part}" if part else part_name)
             self._streams[key] = stream = _Stream(name)
             own = lines.first("clock") == "own"
             info = StreamInfo(
@@ -185,9 +185,9 @@ class _Stream:
     def _file_numbers(self, lines: _Lines) -> npt.NDArray[Any]:
         paths = lines.texts("path")
         if "file_type" in lines.keys:
-            for path, told in set(zip(paths, lines.texts("file_type"), strict=True)):
-                if told in _TYPES:
-                    self.interner.file(path, FileInfo(path[:MAX_TEXT], _TYPES[told]))
+            for path, stated_type in set(zip(paths, lines.texts("file_type"), strict=True)):
+                if stated_type in _TYPES:
+                    self.interner.file(path, FileInfo(path[:MAX_TEXT], _TYPES[stated_type]))
         return self._files.of(paths)
 
     def _number_call(self, call: str) -> int:

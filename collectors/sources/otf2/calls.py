@@ -142,8 +142,8 @@ class LocationCalls:
         if not frame.records and not frame.is_io:
             self.others += 1
             return
-        said = {**frame.attributes, **self._named(attributes)} if attributes else frame.attributes
-        self._emit(frame, frame.begin, time, frame.records[0] if frame.records else None, said)
+        attribute_values = {**frame.attributes, **self._named(attributes)} if attributes else frame.attributes
+        self._emit(frame, frame.begin, time, frame.records[0] if frame.records else None, attribute_values)
         for at, record in enumerate(frame.records):
             record.within = False
             if at and record.kind in _NAMES:
@@ -154,26 +154,28 @@ class LocationCalls:
     # ---- records ----
 
     def _record(self, name: str, time: int, attributes: dict[int, int] | None, fields: tuple[int, ...]) -> None:
-        said = self._named(attributes)
+        attribute_values = self._named(attributes)
         if name == "IoOperationBegin":
-            self._begin(time, fields, said)
+            self._begin(time, fields, attribute_values)
         elif name in ("IoOperationComplete", "IoOperationCancelled"):
             self._complete(time, fields[0], fields[-1], fields[1] if len(fields) > 2 else 0)
         elif name == "IoDeleteFile":
-            self._place(Record(int(Kind.DELETE), NONE_32, time, time, file=fields[1], paradigm=fields[0]), said)
+            self._place(
+                Record(int(Kind.DELETE), NONE_32, time, time, file=fields[1], paradigm=fields[0]), attribute_values
+            )
         elif name == "IoDuplicateHandle":
-            self._place(Record(int(Kind.DUPLICATE), fields[1], time, time, parent=fields[0]), said)
+            self._place(Record(int(Kind.DUPLICATE), fields[1], time, time, parent=fields[0]), attribute_values)
         elif name == "IoSeek":
             offset = -1 if fields[3] == NONE_64 else fields[3]
-            self._place(Record(int(Kind.SEEK), fields[0], time, time, offset=offset), said)
+            self._place(Record(int(Kind.SEEK), fields[0], time, time, offset=offset), attribute_values)
         elif name in _SIMPLE:
-            self._place(Record(_SIMPLE[name], fields[0], time, time), said)
+            self._place(Record(_SIMPLE[name], fields[0], time, time), attribute_values)
 
-    def _begin(self, time: int, fields: tuple[int, ...], said: dict[str, int]) -> None:
+    def _begin(self, time: int, fields: tuple[int, ...], attribute_values: dict[str, int]) -> None:
         handle, mode, flags, asked, matching = fields
         record = Record(
             _MODES.get(mode, _OTHER_KIND), handle, time, time, 0 if asked == NONE_64 else asked,
-            offset=said.get("offset", -1), flags=_FLAGS[flags & 3],
+            offset=attribute_values.get("offset", -1), flags=_FLAGS[flags & 3],
         )  # fmt: skip
         operations = self._process.operations
         if len(operations) < MAX_OPERATIONS:
@@ -181,7 +183,7 @@ class LocationCalls:
         else:
             self._omissions.add("ends of operations past 65,536 under way at once")
         if self._frames:
-            self._hold(record, said)
+            self._hold(record, attribute_values)
 
     def _complete(self, time: int, handle: int, matching: int, moved: int) -> None:
         record = self._process.operations.pop((handle, matching), None)
@@ -194,42 +196,56 @@ class LocationCalls:
             done = Record(record.kind, handle, record.begin, time, moved=moved, flags=record.flags)
             self._place(done, _NO_ATTRIBUTES)
 
-    def _place(self, record: Record, said: dict[str, int]) -> None:
+    def _place(self, record: Record, attribute_values: dict[str, int]) -> None:
         """Assign a record to its enclosing call; outside all calls it becomes one."""
         if self._frames:
-            self._hold(record, said)
+            self._hold(record, attribute_values)
         else:
-            self._emit(None, record.begin, record.end, record, said)
+            self._emit(None, record.begin, record.end, record, attribute_values)
 
-    def _hold(self, record: Record, said: dict[str, int]) -> None:
+    def _hold(self, record: Record, attribute_values: dict[str, int]) -> None:
         frame = self._frames[-1]
         record.within = True
         frame.records.append(record)
-        if said:
-            frame.attributes = {**said, **frame.attributes}
+        if attribute_values:
+            frame.attributes = {**attribute_values, **frame.attributes}
 
     # ---- rows ----
 
-    def _emit(self, frame: Frame | None, begin: int, end: int, record: Record | None, said: dict[str, int]) -> None:
+    def _emit(
+        self, frame: Frame | None, begin: int, end: int, record: Record | None, attribute_values: dict[str, int]
+    ) -> None:
         """Add a row. Values of the record take precedence over attributes, and these over the handle's definition."""
-        handle = record.handle if record is not None else said.get("handle", NONE_32)
+        handle = record.handle if record is not None else attribute_values.get("handle", NONE_32)
         known = self._definitions.handles.get(handle, _NO_HANDLE)
-        file, parent, paradigm = said.get("file", known.file), said.get("parent", known.parent), known.paradigm
-        flags, asked, moved = said.get("flags", _BLOCKING), said.get("requested", 0), said.get("bytes", 0)
-        offset, errno = said.get("offset", -1), said.get("errno", 0)
+        file, parent, paradigm = (
+            attribute_values.get("file", known.file),
+            attribute_values.get("parent", known.parent),
+            known.paradigm,
+        )
+        flags, asked, moved = (
+            attribute_values.get("flags", _BLOCKING),
+            attribute_values.get("requested", 0),
+            attribute_values.get("bytes", 0),
+        )
+        offset, errno = attribute_values.get("offset", -1), attribute_values.get("errno", 0)
         if record is not None:
             file = file if record.file == NONE_32 else record.file
             parent = parent if record.parent == NONE_32 else record.parent
             paradigm = paradigm if record.paradigm == NONE_32 else record.paradigm
             offset = offset if record.offset < 0 else record.offset
             if record.kind in _NAMES:
-                flags, asked, moved = record.flags | said.get("flags", 0), record.asked or asked, record.moved
+                flags, asked, moved = (
+                    record.flags | attribute_values.get("flags", 0),
+                    record.asked or asked,
+                    record.moved,
+                )
         layer: int = self._definitions.layer(paradigm)
         kind, call = _OTHER_KIND, 0
         if frame is not None:
             about, call = self._region(frame.region)
             layer = layer if about.layer == _OTHER_LAYER else about.layer
-            kind = _kind(said, about.kind) if record is None else record.kind
+            kind = _kind(attribute_values, about.kind) if record is None else record.kind
             call = call or self.interner.string(about.name)
         elif record is not None:
             kind = record.kind
@@ -239,7 +255,7 @@ class LocationCalls:
             (
                 begin, end, call, layer, kind, self._file(file), _shifted(handle), _shifted(parent),
                 frame.depth if frame is not None else 0, offset, asked, moved, errno,
-                flags | (_FAILED if errno else 0), self._signature(said.get("signature", NONE_32)),
+                flags | (_FAILED if errno else 0), self._signature(attribute_values.get("signature", NONE_32)),
             )
         )  # fmt: skip
 
@@ -294,7 +310,7 @@ def _shifted(number: int) -> int:
     return 0 if number == NONE_32 else number + 1
 
 
-def _kind(said: dict[str, int], otherwise: int) -> int:
+def _kind(attribute_values: dict[str, int], otherwise: int) -> int:
     """Return the kind from iotide's attribute. The kind from the call's name if there is no valid one."""
-    kind = said.get("kind", otherwise)
+    kind = attribute_values.get("kind", otherwise)
     return kind if 0 <= kind <= _LAST_KIND else otherwise

@@ -81,15 +81,15 @@ class Group:
     @property
     def rank(self) -> int:
         """Rank of the process, -1 if unknown."""
-        said = self.facts.get("rank", "")
+        text = self.facts.get("rank", "")
         found = _RANK.search(self.name)
-        number = said if said.isascii() and said.isdigit() else found[1] if found else ""
+        number = text if text.isascii() and text.isdigit() else found[1] if found else ""
         return int(number) if number and int(number) <= _LARGEST_ID else -1
 
     def number(self, name: str) -> int:
         """Return a fact that is a process id; 0 if unknown."""
-        said = self.facts.get(name, "")
-        return int(said) if said.isascii() and said.isdigit() and int(said) <= _LARGEST_ID else 0
+        text = self.facts.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() and int(text) <= _LARGEST_ID else 0
 
 
 @dataclass(slots=True)
@@ -159,9 +159,9 @@ class TraceDefinitions:
         layer, kind = classify(call)
         if kind is Kind.CHANGE_FLAGS:  # fcntl has many other uses, and a record states it if flags were changed
             kind = Kind.OTHER
-        said = _PARADIGMS.get(self.string(description))
+        paradigm = _PARADIGMS.get(self.string(description))
         known = call in CALLS or layer not in (Layer.OTHER, Layer.POSIX)
-        return Region(call, int(said if said is not None else layer), int(kind), role in _FILE_ROLES or known)
+        return Region(call, int(paradigm if paradigm is not None else layer), int(kind), role in _FILE_ROLES or known)
 
     def file(self, number: int) -> FileInfo:
         """Return a file; without a path if it is not defined."""

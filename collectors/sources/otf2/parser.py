@@ -244,6 +244,6 @@ class _Trace:
         problem = "has no I/O records" + (
             "" if self._about.counters["events"] else " and no functions of an I/O library"
         )
-        told = "bytes and files are not known" if self._about.counters["events"] else "there are no calls"
+        consequence = "bytes and files are not known" if self._about.counters["events"] else "there are no calls"
         expected = "a trace with I/O recorded (Score-P: SCOREP_IO_POSIX=true, or instrumented with --io=runtime)"
-        self._about.problems.add(InputError(self._about.name, None, f"{problem}: {told}", expected))
+        self._about.problems.add(InputError(self._about.name, None, f"{problem}: {consequence}", expected))

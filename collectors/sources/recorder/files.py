@@ -72,8 +72,8 @@ def read_facts(folder: Path) -> Facts:
         raise InputError(where, None, "no names of functions follow the facts", _READABLE)
     ranks, start_s, tick_s, _, packing = _FACTS.unpack_from(data)
     if not (0 < ranks <= MAX_RANKS and 0 <= start_s < 4e9 and 0 < tick_s <= 1):
-        told = f"it says {ranks} ranks, a start at {start_s:g} s and ticks of {tick_s:g} s"
-        raise InputError(where, None, told, f"1 to {MAX_RANKS} ranks, and a start and ticks in seconds")
+        problem_text = f"it says {ranks} ranks, a start at {start_s:g} s and ticks of {tick_s:g} s"
+        raise InputError(where, None, problem_text, f"1 to {MAX_RANKS} ranks, and a start and ticks in seconds")
     if packing:
         raise InputError(where, None, f"its times are packed (kind {packing})", "times as they are")
     merged = at > _NAMES_AT[0] and bool(_MERGED.unpack_from(data, _FACTS.size)[0])
@@ -135,8 +135,8 @@ def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
         rules[rule] = words[at + 2 : end].reshape(-1, 2)
         at = end
     if count < 0 or len(rules) != count:
-        told = f"the grammar is damaged: {len(rules)} of {count} rules can be read, up to byte {4 * at}"
-        raise InputError(str(path), None, told, "what Recorder wrote at a job's end")
+        problem_text = f"the grammar is damaged: {len(rules)} of {count} rules can be read, up to byte {4 * at}"
+        raise InputError(str(path), None, problem_text, "what Recorder wrote at a job's end")
     return rules
 
 

@@ -45,8 +45,8 @@ def read_recorder(folder: Path, about: Input) -> Iterator[list[SourceItem]]:
             continue
         yield from made.read()
     if len(ranks) < facts.ranks:
-        told = f"{facts.ranks - len(ranks)} of {facts.ranks} ranks have no file of times"
-        about.malformed(None, told, f"0.ts to {facts.ranks - 1}.ts")
+        problem = f"{facts.ranks - len(ranks)} of {facts.ranks} ranks have no file of times"
+        about.malformed(None, problem, f"0.ts to {facts.ranks - 1}.ts")
 
 
 class _Rank:
@@ -96,8 +96,8 @@ class _Rank:
         yield [Opened(stream, info)]
         size = self._ticks.stat().st_size
         if size != 8 * len(self._grammar):
-            told = f"{self._ticks.name} has {size} bytes for {len(self._grammar):,} calls"
-            about.malformed(None, told, "8 bytes for each: as many calls are read as there are of both")
+            problem = f"{self._ticks.name} has {size} bytes for {len(self._grammar):,} calls"
+            about.malformed(None, problem, "8 bytes for each: as many calls are read as there are of both")
         about.counters["bytes_read"] += size
         calls = _evenly(self._grammar.pieces(AT_ONCE), AT_ONCE)
         before = 0

@@ -71,10 +71,10 @@ class Table:
         unsupported.add(
             "results of calls, which Recorder does not keep: bytes are those asked for", int(counts[moving].sum())
         )
-        told = (
+        omissions = (
             "sizes of calls of HDF5, or of MPI types that are not the standard's: bytes are those of calls within them"
         )
-        unsupported.add(told, int(counts[self._unmeasured].sum()))
+        unsupported.add(omissions, int(counts[self._unmeasured].sum()))
 
     def _parameters(self, signature: Signature | None) -> CallParameters | None:
         if signature is None or signature.function >= len(self._functions):

@@ -46,8 +46,8 @@ class JobLosses:
     @property
     def has_unreported(self) -> bool:
         """Whether no heartbeat with all losses has been answered yet."""
-        told, beat = self._reported_in
-        return told != self._sum or self._beats_answered < beat
+        reported, beat = self._reported_in
+        return reported != self._sum or self._beats_answered < beat
 
     @property
     def _sum(self) -> int:

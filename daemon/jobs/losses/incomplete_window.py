@@ -28,8 +28,8 @@ def without_incomplete_period(
         share *= 1 - losses.cut_off / max(losses.opened, losses.cut_off)
     if share >= 1.0:
         return prediction
-    told = prediction.model_copy(update={"completeness": share})
-    if not told.incomplete:
-        return told
+    prediction_with_share = prediction.model_copy(update={"completeness": share})
+    if not prediction_with_share.incomplete:
+        return prediction_with_share
     nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift"))
-    return told.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})
+    return prediction_with_share.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})

@@ -83,8 +83,8 @@ class JobLosses:
         self._silent.discard(stream)
         grown = self.update_stream(stream, losses)
         self.cut_off += CUT_OFF in grown
-        if told := self._told.pop(stream, None):
-            _remember(self._ended, stream, told)
+        if reported := self._told.pop(stream, None):
+            _remember(self._ended, stream, reported)
         return grown
 
     def update_collector(self, collector: str, losses: Mapping[str, int]) -> Counter[str]:

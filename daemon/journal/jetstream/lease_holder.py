@@ -79,15 +79,15 @@ class LeaseHolder:
         """Current holder, where known: host and process."""
         return self._lease.entry.owner.rpartition(":")[0]
 
-    async def acquire(self, told: Callable[[str], None] = lambda _: None) -> None:
-        """Wait for the lease, then keep renewing it; ``told`` is called with the current holder."""
+    async def acquire(self, on_holder: Callable[[str], None] = lambda _: None) -> None:
+        """Wait for the lease, then keep renewing it; ``on_holder`` is called with the current holder."""
         known = ""
         while not self._lease.is_held:
             await self._step()
             if not self._lease.is_held and self.holder != known:
                 known = self.holder
                 if known:
-                    told(known)
+                    on_holder(known)
         self._renewing = asyncio.create_task(self._renew())
 
     def check(self) -> None:

@@ -14,12 +14,12 @@ from .resources import prepare
 from .stream_journal import StreamJournal
 
 
-async def wait_for_lease(settings: JournalSettings, told: Callable[[str], None]) -> StreamJournal:
+async def wait_for_lease(settings: JournalSettings, on_holder: Callable[[str], None]) -> StreamJournal:
     """Return the journal once this aggregator holds the lease; may be cancelled safely before.
 
     Args:
         settings: servers and journal name.
-        told: callback with the current holder while waiting.
+        on_holder: callback with the current holder while waiting.
 
     Raises:
         ConfigError: the servers cannot be used, or are less durable than configured.
@@ -28,7 +28,7 @@ async def wait_for_lease(settings: JournalSettings, told: Callable[[str], None])
     try:
         places = await asyncio.wrap_future(link.begin(retry_until_ready(lambda: prepare(link, settings))))
         holding = LeaseHolder(link, places.leases, settings.lease_s)
-        await asyncio.wrap_future(link.begin(holding.acquire(told)))
+        await asyncio.wrap_future(link.begin(holding.acquire(on_holder)))
     except BaseException as error:
         await asyncio.to_thread(link.close)
         if isinstance(error, TimeoutError):

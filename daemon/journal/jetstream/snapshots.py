@@ -67,10 +67,10 @@ class Snapshots:
         kept = []
         for subject in about.state.subjects or {}:
             try:
-                told = await self._jetstream.get_last_msg(self._stream, subject)
+                message = await self._jetstream.get_last_msg(self._stream, subject)
             except NotFoundError:  # it was removed in the meantime
                 continue
-            info = api.ObjectInfo.from_response(json.loads(told.data or b""))
+            info = api.ObjectInfo.from_response(json.loads(message.data or b""))
             name = _NAME.fullmatch(info.name)
             if name is not None and not info.deleted:
                 kept.append(StoredSnapshot(Position(int(name[1]), int(name[2])), info))

@@ -8,7 +8,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -16,9 +16,8 @@ from nats.errors import Error as NatsError
 from nats.js import api
 from nats.js.errors import NotFoundError
 
-from ....events.network.wire import Frame
-from ..contract import JournalError, Kind, Moment, Position, Replayed
-from ..segment_writer import Pending
+from ..appending import AppendingJournal
+from ..contract import JournalError, Position, Replayed
 from .lease_holder import LeaseHolder
 from .link import NatsLink
 from .messages import Flag, Unpacker, claim, head_of
@@ -28,7 +27,6 @@ from .snapshots import Snapshots, StoredSnapshot
 from .stream_writer import Stored, StreamWriter
 
 _log = logging.getLogger(__name__)
-_RECORD_BYTES: Final = 128  # approximate size of a record without its frames
 _END_S: Final = 10.0
 """Timeout for storing appended records when an aggregator ends, s."""
 _TIMEOUT_S: Final = 600.0
@@ -37,7 +35,7 @@ _READ_AHEAD: Final = 8  # messages that are read ahead
 _T = TypeVar("_T")
 
 
-class StreamJournal:
+class StreamJournal(AppendingJournal[StreamWriter]):
     """A shared journal whose lease this aggregator holds.
 
     Args:
@@ -46,14 +44,13 @@ class StreamJournal:
     """
 
     def __init__(self, link: NatsLink, places: JournalResources, holding: LeaseHolder, name: str) -> None:
+        super().__init__()
         self._link, self._resources, self._lease = link, places, holding
         self._snapshots = Snapshots(link.quick_jetstream, places.snapshots, snapshot_bucket(name))
-        self._writer: StreamWriter | None = None
         self._fetched: StoredSnapshot | None = None
         self._snapshot: Path | None = None
         self._stored: deque[Stored] = deque()
-        self._epoch, self._sequence = 0, 0
-        self._next = 1
+        self._sequence = 0
         self._first_sequence = 1
         self._skips_replay = False
         self._storing: asyncio.Task[None] | None = None
@@ -208,61 +205,10 @@ class StreamJournal:
         self._lease.check()
         return Position(self._epoch, self._next - 1)
 
-    def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
-        """Append a record, and return its future position."""
-        number, self._next = self._next, self._next + 1
-        size = _RECORD_BYTES + sum(len(frame) for frame in frames)
-        self._open_writer.put(Pending(number, kind, sender, moment, frames, size))
-        return Position(self._epoch, number)
-
-    def sync(self, *, wait: bool = False) -> Position:
-        """Store appended records at the servers. Return the stored position: less than all, unless ``wait`` is set."""
-        self._open_writer.sync(self._next - 1, wait=wait)
-        return self.synced
-
-    @property
-    def synced(self) -> Position:
-        """The last position stored at the servers."""
-        return Position(self._epoch, self._open_writer.synced)
-
-    @property
-    def last(self) -> Position:
-        """The position of the last record."""
-        return Position(self._epoch, self._next - 1)
-
-    @property
-    def problem(self) -> str:
-        """Reason why nothing more is appended, permanently; "" if all is well."""
-        return self._open_writer.problem
-
     @property
     def is_fenced(self) -> bool:
         """Whether another aggregator has taken over, or may do so."""
         return self._lease.is_lost or (self._writer is not None and bool(self._writer.problem))
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes that are not yet appended."""
-        return self._open_writer.pending_bytes
-
-    @property
-    def total_bytes(self) -> int:
-        """Bytes of all messages."""
-        return self._open_writer.total_bytes
-
-    @property
-    def syncs(self) -> int:
-        """Number of appended messages."""
-        return self._open_writer.syncs
-
-    @property
-    def sync_s(self) -> float:
-        """Total time of appending, s."""
-        return self._open_writer.sync_s
-
-    def flush(self) -> None:
-        """Append all accepted records."""
-        self._open_writer.flush()
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
         """Alway raise: if nothing can be appended, another aggregator must take over."""
@@ -333,9 +279,3 @@ class StreamJournal:
     def _on_lease_lost(self) -> None:
         if self._writer is not None:
             self._writer.fence()
-
-    @property
-    def _open_writer(self) -> StreamWriter:
-        if self._writer is None:
-            raise JournalError("the journal has no epoch yet")
-        return self._writer

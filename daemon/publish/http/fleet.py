@@ -218,25 +218,25 @@ def _version_of_card(card: Card) -> tuple[Any, ...]:
 
 
 def _row_of_card(card: Card) -> Row:
-    told = JobSummary.model_validate_json(card.summary)
+    summary = JobSummary.model_validate_json(card.summary)
     return Row(
         version=_version_of_card(card),
-        job=told.job,
-        name="" if told.batch is None else told.batch.title,
-        user=told.user,
-        command=told.command,
-        state=told.state,
-        nodes=len(told.hosts),
-        ranks=told.ranks,
+        job=summary.job,
+        name="" if summary.batch is None else summary.batch.title,
+        user=summary.user,
+        command=summary.command,
+        state=summary.state,
+        nodes=len(summary.hosts),
+        ranks=summary.ranks,
         bandwidth=0.0,
-        read=told.bytes_read,
-        written=told.bytes_written,
-        last_s=told.last_event_at_s,
+        read=summary.bytes_read,
+        written=summary.bytes_written,
+        last_s=summary.last_event_at_s,
         period_s=None,
         confidence=0.0,
         next_s=None,
-        complete=told.complete,
-        failures=len(told.failures),
+        complete=summary.complete,
+        failures=len(summary.failures),
     )
 
 

@@ -79,8 +79,8 @@ def _refusal(error: urllib.error.HTTPError) -> PostResult:
         text = _clean(error.read(_MAX_TEXT).decode(errors="replace"))
     except (OSError, http.client.HTTPException):
         text = ""
-    said = f"answered {error.code} {_clean(error.reason)}" + (f": {text}" if text else "")
-    return PostResult("failed" if error.code >= 500 or error.code in _RETRY_STATUSES else "refused", said)
+    answer = f"answered {error.code} {_clean(error.reason)}" + (f": {text}" if text else "")
+    return PostResult("failed" if error.code >= 500 or error.code in _RETRY_STATUSES else "refused", answer)
 
 
 def _clean(text: str) -> str:

@@ -30,23 +30,25 @@ def for_alertmanager(alerts: Sequence[Alert], settings: NotifySettings, origin: 
         now_s: Unix time.
     """
     lapses = _time(now_s + _MISSED_REPETITIONS * settings.repeat_s)
-    told = []
+    documents = []
     for alert in alerts:
         over = alert.state == "resolved"
-        told.append(_common_fields(alert, settings, origin) | {"endsAt": _time(alert.changed_at_s) if over else lapses})
-    return msgspec.json.encode(told)
+        documents.append(
+            _common_fields(alert, settings, origin) | {"endsAt": _time(alert.changed_at_s) if over else lapses}
+        )
+    return msgspec.json.encode(documents)
 
 
 def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) -> bytes:
     """Return the body of a POST in the format of Alertmanager's webhooks."""
-    told: list[Message] = []
+    documents: list[Message] = []
     for alert in alerts:
         over = alert.state == "resolved"
         message = _common_fields(alert, settings, origin)
         message["endsAt"] = _time(alert.changed_at_s) if over else _ZERO_TIME
         message["fingerprint"] = _fingerprint(message["labels"])
-        told.append({"status": "resolved" if over else "firing", "generatorURL": ""} | message)
-    firing = any(each["status"] == "firing" for each in told)
+        documents.append({"status": "resolved" if over else "firing", "generatorURL": ""} | message)
+    firing = any(each["status"] == "firing" for each in documents)
     return msgspec.json.encode(
         {
             "version": "4",
@@ -55,10 +57,10 @@ def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) 
             "status": "firing" if firing else "resolved",
             "receiver": "iotide",
             "groupLabels": {},
-            "commonLabels": _shared([each["labels"] for each in told]),
-            "commonAnnotations": _shared([each["annotations"] for each in told]),
+            "commonLabels": _shared([each["labels"] for each in documents]),
+            "commonAnnotations": _shared([each["annotations"] for each in documents]),
             "externalURL": origin,
-            "alerts": told,
+            "alerts": documents,
         }
     )
 

@@ -138,8 +138,10 @@ def writers(
                 command += ["--key", str(secret), "--server-key", str(server)]
             collector: subprocess.Popen[bytes] = stack.enter_context(Program(command, env=plain_environment()))
             wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the socket")  # noqa: B023
-            said = iotide("collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place).stdout.split()
-            traced = ["env", "-C", str(place), *said, sys.executable, "-c", WRITER]
+            environment_lines = iotide(
+                "collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place
+            ).stdout.split()
+            traced = ["env", "-C", str(place), *environment_lines, sys.executable, "-c", WRITER]
             stack.callback(collector.terminate)  # it continues until it is told to end, and the test waits for it
             programs.append(stack.enter_context(Talking(traced)))
         yield programs

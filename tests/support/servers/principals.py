@@ -34,9 +34,9 @@ class Listed:
 
     def token(self, name: str, *may: Permission, user: str = "") -> dict[str, str]:
         """Add a token to the list; return the header with the token."""
-        said = f"token of {name}"
-        self._write(Principal(name=name, token_sha256=digest(said), user=user, may=frozenset(may)))
-        return {"authorization": f"Bearer {said}"}
+        token_text = f"token of {name}"
+        self._write(Principal(name=name, token_sha256=digest(token_text), user=user, may=frozenset(may)))
+        return {"authorization": f"Bearer {token_text}"}
 
     def revoke(self, name: str) -> None:
         """Remove a principal from the list."""

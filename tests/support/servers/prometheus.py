@@ -26,13 +26,13 @@ async def listening(*command: str) -> AsyncIterator[str]:
         *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
     )
     assert running.stderr is not None
-    reading, said = None, b""
+    reading, output = None, b""
     try:
         async with asyncio.timeout(DEADLINE_S):
-            while not (found := re.search(rb'msg="?Listening on"? address=(127\.0\.0\.1:\d+)', said)):
+            while not (found := re.search(rb'msg="?Listening on"? address=(127\.0\.0\.1:\d+)', output)):
                 line = await running.stderr.readline()
-                assert line, said.decode()
-                said += line
+                assert line, output.decode()
+                output += line
         reading = asyncio.create_task(running.stderr.read())  # otherwise it blocks on a full pipe
         yield found[1].decode()
     finally:

@@ -36,7 +36,7 @@ class Manager:
 @contextmanager
 def managing(path: Path, watchdog_s: float | None = None) -> Iterator[Manager]:
     """Listen during the block."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
-        told.bind(str(path))
-        told.settimeout(DEADLINE_S)
-        yield Manager(told, path, watchdog_s)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications:
+        notifications.bind(str(path))
+        notifications.settimeout(DEADLINE_S)
+        yield Manager(notifications, path, watchdog_s)

@@ -73,15 +73,15 @@ class Page:
         rates = dict.fromkeys(("downloadThroughput", "uploadThroughput"), -1 if on else 0)
         self.call("Network.emulateNetworkConditions", offline=not on, latency=0, **rates)
 
-    def heard(self, method: str, told: dict[str, Any]) -> None:
+    def heard(self, method: str, parameters: dict[str, Any]) -> None:
         if method == "Network.requestWillBeSent":
-            self.requests.append(told["request"]["url"])
+            self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(told["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled" and told["type"] == "error":
-            self.complaints.append(json.dumps(told["args"]))
-        elif method == "Log.entryAdded" and told["entry"]["level"] == "error":
-            self.complaints.append(told["entry"]["text"])
+            self.complaints.append(json.dumps(parameters["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+            self.complaints.append(json.dumps(parameters["args"]))
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            self.complaints.append(parameters["entry"]["text"])
 
 
 class Browser:

@@ -56,9 +56,9 @@ class Acting:
         """Return its next message, or its result."""
         line = self._said.readline()
         assert line, "the process sent no message"
-        told = json.loads(line)
-        assert "error" not in told, told["error"]
-        return told["said"]
+        message = json.loads(line)
+        assert "error" not in message, message["error"]
+        return message["said"]
 
 
 def as_user(user: int, act: Callable[[], Any]) -> Any:

@@ -62,7 +62,9 @@ def collecting(folder: Path, endpoint: str, *options: str) -> Iterator[tuple[Pat
 
 @contextmanager
 def writer(folder: Path, tracer: Path) -> Iterator[Writer]:
-    said = iotide("collect", "--socket", tracer, "--job", "j", "--print-environment", cwd=folder).stdout.split()
-    with Writer(["env", "-C", str(folder), *said, sys.executable, "-c", _PROGRAM]) as program:
+    environment_lines = iotide(
+        "collect", "--socket", tracer, "--job", "j", "--print-environment", cwd=folder
+    ).stdout.split()
+    with Writer(["env", "-C", str(folder), *environment_lines, sys.executable, "-c", _PROGRAM]) as program:
         program.counts = []
         yield program

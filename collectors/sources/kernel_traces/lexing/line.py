@@ -122,15 +122,15 @@ def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes
 
 def _take_context(line: Any, text: bytes, at: int) -> None:
     """Read the acting thread from the context fields. A tracer writes them with each event if configured."""
-    told: dict[bytes, Any] = {}
+    context: dict[bytes, Any] = {}
     for found in _CONTEXT.finditer(text):
         if found[1]:
-            told.setdefault(found[1], thread_number(found[2]))
+            context.setdefault(found[1], thread_number(found[2]))
         else:
-            told.setdefault(b"procname", (at + found.start(3), at + found.end(3)))
-    if b"tid" in told:
-        line["tid"], line["pid"] = told[b"tid"], told.get(b"pid", 0)
-        line["comm"] = told.get(b"procname", (0, 0))
+            context.setdefault(b"procname", (at + found.start(3), at + found.end(3)))
+    if b"tid" in context:
+        line["tid"], line["pid"] = context[b"tid"], context.get(b"pid", 0)
+        line["comm"] = context.get(b"procname", (0, 0))
 
 
 def _stamp(text: bytes) -> tuple[int, int]:

@@ -90,12 +90,12 @@ class CallPairs:
         if not len(calls.at):
             return Done(make_batch(0, {}), np.zeros(0, np.int64))
         code, tid = rows.code[calls.at], rows.tid[calls.at]
-        told = code == int(Step.DESCRIPTOR)
-        halves = ~told & (tid > 0)
+        states_descriptor = code == int(Step.DESCRIPTOR)
+        halves = ~states_descriptor & (tid > 0)
         start, name, descriptor, asked, path = self._begun(rows, calls, halves)
         leaves = halves & (code == int(Step.CALL_OUT))
         of_io = np.array([bool(name_of(number)) for number in range(int(calls.name.max()) + 1)])[calls.name]
-        self._count("calls_without_thread", ~told & (tid <= 0))
+        self._count("calls_without_thread", ~states_descriptor & (tid <= 0))
         self._count("calls_without_end", halves & ~leaves & (name > 0))
         self._count("calls_without_begin", leaves & (name == 0) & of_io)
         ends = leaves & (name > 0)
@@ -103,7 +103,7 @@ class CallPairs:
         kind = _looked_up(name, {number: int(kind) for number, (_, kind) in kinds.items()})
         process = np.where(processes[calls.at] > 0, processes[calls.at], tid)
         result = np.where(calls.fields["has"] & HAS_RESULT > 0, calls.fields["result"], _NOBODY)
-        files = self._followed(calls, ends, told, kind, process, descriptor, path, result)
+        files = self._followed(calls, ends, states_descriptor, kind, process, descriptor, path, result)
         done = np.flatnonzero(ends)
         if not len(done):
             return Done(make_batch(0, {}), np.zeros(0, np.int64))
@@ -154,7 +154,7 @@ class CallPairs:
         self,
         calls: CallRows,
         ends: npt.NDArray[np.bool_],
-        told: npt.NDArray[np.bool_],
+        states_descriptor: npt.NDArray[np.bool_],
         kind: Ints,
         process: Ints,
         descriptor: Ints,
@@ -163,13 +163,15 @@ class CallPairs:
     ) -> Ints:
         """Return the file of each completed call, and update the descriptors that it changes."""
         fields = calls.fields
-        told = told & (fields["has"] & HAS_PID > 0) & (fields["has"] & HAS_FD > 0)
+        states_descriptor = states_descriptor & (fields["has"] & HAS_PID > 0) & (fields["has"] & HAS_FD > 0)
         makes, copies = ends & (kind == int(Kind.CREATE)), ends & (kind == int(Kind.DUPLICATE))
         closes = ends & (kind == int(Kind.DESTROY))
         looks = _key(process, np.where(ends & ~makes, descriptor, _NOBODY))
-        keys = np.where(told, _key(fields["pid"], fields["fd"]), np.where(closes, looks, _key(process, result)))
-        sets = (told | makes | copies | closes) & (keys >= 0)
-        made = np.where(told, calls.path, np.where(makes, path, 0))
+        keys = np.where(
+            states_descriptor, _key(fields["pid"], fields["fd"]), np.where(closes, looks, _key(process, result))
+        )
+        sets = (states_descriptor | makes | copies | closes) & (keys >= 0)
+        made = np.where(states_descriptor, calls.path, np.where(makes, path, 0))
         # each row first looks up and then sets
         groups, setting, value = np.stack((looks, keys), 1).ravel(), _second(sets), _second(made)
         forgotten = self._files.forgotten

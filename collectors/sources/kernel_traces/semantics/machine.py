@@ -123,8 +123,8 @@ class Machine:
     def _states(
         self, rows: Rows, acts: npt.NDArray[np.bool_], processes: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.intp]:
-        told = acts | ((rows.code == int(KernelEvent.PROCESS_STATE)) & (rows.text > 0))
-        at = np.flatnonzero(told)
+        has_state = acts | ((rows.code == int(KernelEvent.PROCESS_STATE)) & (rows.text > 0))
+        at = np.flatnonzero(has_state)
         name = np.where(rows.comm[at] > 0, rows.comm[at], rows.text[at])
         known, process = self._named.before(rows.tid[at], np.ones(len(at), np.bool_), name, processes[at])
         changed: npt.NDArray[np.bool_] = (known != name) | (process != processes[at])

@@ -15,7 +15,7 @@ from .machine import WAKES
 Mask = npt.NDArray[np.bool_]
 
 
-def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
+def rows_of(rows: Rows, calls: CallRows, threads: Ints, has_context: Mask) -> Mask:
     """Return which rows of a block remain when a trace is filtered. The filter selects some threads.
 
     Rows remain in which a selected thread acts, is woken, created or switched to, or has a descriptor. Context rows
@@ -27,7 +27,7 @@ def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
         rows: rows of a block, with acting threads.
         calls: the system calls among them.
         threads: the selected threads.
-        told: mask of rows whose lines name the acting thread.
+        has_context: mask of rows whose lines name the acting thread.
     """
     pairs = rows.code < int(Step.INTERRUPT_IN)
     stays = np.isin(rows.tid, threads) | (pairs & np.isin(rows.other, threads))
@@ -38,9 +38,9 @@ def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
     wakes = stays & np.isin(rows.code, WAKES)
     for kind in range(INTERRUPT_KINDS):
         stays |= _needed(rows, interrupts & (rows.other == kind), wakes)
-    if not told.all():
+    if not has_context.all():
         switches = rows.code == int(KernelEvent.SCHED_SWITCH)
-        stays |= _needed(rows, switches, stays & ~told & ~switches)
+        stays |= _needed(rows, switches, stays & ~has_context & ~switches)
     return stays
 
 

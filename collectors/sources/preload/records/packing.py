@@ -83,7 +83,7 @@ def pack(lines: Lines) -> bytes:
     places, start, out = _places(), [0], bytearray()
     for line in lines.tolist():
         place, is_words = (line[-1] * _MULTIPLIER & _ALL) >> 60, line[-1] >> 56 == MARK_WORDS
-        classes, told = 0, b""
+        classes, differences = 0, b""
         for word, value in enumerate(line):
             row, column = (start, 0) if not word and not is_words else (places[place], word)
             difference = (value - row[column] + 2**63 & _ALL) - 2**63
@@ -93,8 +93,8 @@ def pack(lines: Lines) -> bytes:
                     kind for kind in (1, 2, 3) if -(1 << 8 * _SIZES[kind] - 1) <= difference < 1 << 8 * _SIZES[kind] - 1
                 )
                 classes |= kind << 2 * word
-                told += difference.to_bytes(_SIZES[kind], "little", signed=True)
-        out += bytes([place | (_IS_WORDS if is_words else 0)]) + classes.to_bytes(2, "little") + told
+                differences += difference.to_bytes(_SIZES[kind], "little", signed=True)
+        out += bytes([place | (_IS_WORDS if is_words else 0)]) + classes.to_bytes(2, "little") + differences
     return bytes(out) + bytes(_MAX_PACKED_LINE)
 
 

@@ -111,7 +111,7 @@ def _write(
     columns = [arrays[name].ctypes.data if name in arrays else 0 for name in _FIELDS]
     calls, layers, files = names.tables()
     index, *by_specification, known = names.signatures.tables()
-    told = np.array(
+    arguments = np.array(
         [
             *(*columns, offset_ns, files.ctypes.data, len(files), calls.ctypes.data, layers.ctypes.data, len(calls)),
             *(index.ctypes.data, len(index), *(each.ctypes.data for each in by_specification)),
@@ -121,7 +121,7 @@ def _write(
     )
     missing = at = 0
     for lines in pieces:
-        missing += library.records_columns(told.ctypes.data, lines.ctypes.data, len(lines), at)
+        missing += library.records_columns(arguments.ctypes.data, lines.ctypes.data, len(lines), at)
         at += len(lines)
     if missing:
         signature = arrays["signature"]
@@ -134,7 +134,7 @@ def _write(
         ]
         unknown = np.concatenate(parts)
         signature[rows] = numbers = names.signatures.of(_records(unknown))
-        library.records_remember(told.ctypes.data, unknown.ctypes.data, numbers.ctypes.data, len(unknown))
+        library.records_remember(arguments.ctypes.data, unknown.ctypes.data, numbers.ctypes.data, len(unknown))
 
 
 def _records(lines: Lines) -> Records:
