@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 _HELP = """Run one analyzer on finished traces and print its result.
 
-NAME is an analyzer with a result of its own: filesystems (a job's use of each file system, by phase), or one that you
-add to the registry (docs/analyzers.md has an example). All FILEs belong to one job, in any format that `iotide
-detect` reads. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator. The result is that of
-`GET /api/v1/jobs/JOB/NAME`: the same analyzer on the same events.
+NAME is an analyzer with a result of its own: filesystems (a job's use of each file system, by phase), heatmap (I/O by
+process and time), advice, or one that you add to the registry (docs/analyzers.md has an example). All FILEs belong to
+one job, in any format that `iotide detect` reads. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its
+aggregator. The result is that of `GET /api/v1/jobs/JOB/NAME`: the same analyzer on the same events.
 
 \b
 Examples:

@@ -93,9 +93,9 @@ def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: FileSystemTable, co
     counting = _counting(batch, counts)
     if not counting.all():
         rows = np.flatnonzero(np.broadcast_to(counting, (len(batch),)))
-        if not len(rows):
-            return np.zeros((0, WIDTH), np.int64)
         batch, hosts = batch.select(rows), hosts[rows]
+    if not len(batch):
+        return np.zeros((0, WIDTH), np.int64)
     place = places.numbers(batch.file, hosts)
     way = _WAY.take(batch.kind).astype(np.int64)
     busy, calls = np.asarray(busy_ns(batch), np.int64), calls_in(batch)

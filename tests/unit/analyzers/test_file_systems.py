@@ -329,3 +329,10 @@ def test_more_rows_than_fit_at_once_are_all_there() -> None:
     analyzer = made(max_phases=5000)
     analyzer.update(Taken.of(calls([(at, 0.1, 1 + 2 * (at % 2), 1, Kind.WRITE) for at in range(4000)]), "s", on("n1")))
     assert sum(len(use.phases) for use in told(analyzer).file_systems) == 4000
+
+
+def test_no_events_are_nothing_without_the_compiled_helper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_sums, "native", lambda: None)
+    analyzer = made()
+    analyzer.update(Taken.of(calls([(0, 1, 1, 1, Kind.WRITE)]).select(slice(0, 0)), "s", on("n1")))
+    assert told(analyzer).file_systems == []
