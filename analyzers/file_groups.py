@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DATA: Final = 0
 CHANNEL: Final = 1
-"""Pipes, sockets, terminals and other devices. A read from one waits for another process."""
+"""Pipes, sockets, terminals and other devices, and memory without a file system (memfd)."""
 SYSTEM: Final = 2
 """Files of the machine and its software: ``/proc``, libraries, Python modules, MPI session directories."""
 GROUPS: Final[tuple[FileGroup, ...]] = ("data", "channel", "system")
@@ -32,6 +32,8 @@ WRITES: Final = 2
 """Bit of the mask of excluded directions: writes to the file do not count."""
 
 _PSEUDO: Final = ("/proc/", "/sys/")
+_MEMORY: Final = ("anon_inode:", "/memfd:")
+"""Names of eventfd, epoll and memfd, which have no file system. They serve other threads or processes."""
 _CHANNELS: Final = frozenset({int(FileType.PIPE), int(FileType.SOCKET), int(FileType.DEVICE)})
 _ON_DISK: Final = frozenset({int(FileType.UNKNOWN), int(FileType.REGULAR), int(FileType.COPIED)})
 _MACHINE: Final = (
@@ -130,7 +132,7 @@ class CountRule(Struct, frozen=True):
             return CHANNEL
         if self.data_paths and path.startswith(self.data_paths):
             return DATA
-        if path.startswith("anon_inode:"):  # eventfd and epoll wake other threads
+        if path.startswith(_MEMORY):
             return CHANNEL
         if kind == FileType.PSEUDO or f"{path}/".startswith((*_PSEUDO, *self.system_paths)):
             return SYSTEM
@@ -160,7 +162,7 @@ class CountRule(Struct, frozen=True):
         """
         if self.count == "everything":
             return 0
-        if kind not in _ON_DISK:
+        if kind not in _ON_DISK or path.startswith(_MEMORY):
             return READS | WRITES
         if self.count == "files":
             return 0

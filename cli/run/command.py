@@ -18,6 +18,7 @@ from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.job_end import end_of_job, ends_at_option
 from ..common.job_names import JobName, default_job, safe_name
 from ..common.lean_imports import lean_imports
+from .messages import print_message
 
 _HELP = """Trace CMD and show its I/O periodicity while it runs.
 
@@ -172,21 +173,17 @@ def command(
         tracer=settings_of(tracer),
         spool=SpoolSettings(memory_bytes=spool_memory << 20, disk_bytes=spool_disk << 20),
         archive=not no_archive,
-        ends_at_s=end_of_job(ends_at, os.environ, _print_message),
+        ends_at_s=end_of_job(ends_at, os.environ, print_message),
         batch=batch_facts(os.environ),
         detect=DetectSettings(**detection),
     )
     try:
         with contextlib.ExitStack() as stack:
             if not no_report:
-                folder = report_folder(output or Path(fallback_name), fallback_name, _print_message)
+                folder = report_folder(output or Path(fallback_name), fallback_name, print_message)
                 plan = replace(plan, output=stack.enter_context(folder))
             returncode = run_traced(plan)
     except LaunchError as error:
         click.echo(f"iotide: {error}", err=True)
         sys.exit(error.status)
     exit_like(returncode)
-
-
-def _print_message(text: str) -> None:
-    click.echo(f"iotide: {text}", err=True)

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from ...clients.terminal.live_view import LiveView, open_view
 from ...clients.text.advice_text import first_line, io_time_line, moved_line
 from ...clients.text.headline import further_period_text, further_periods
@@ -33,6 +31,7 @@ from .background_loop import loop_in_thread
 from .burst_deferral import BurstDeferral
 from .launch import shell_status
 from .low_priority import LowPriority
+from .messages import print_message
 from .run_feed import MAX_DEFERRAL_S, Feed
 from .run_plan import RunPlan
 from .run_settings import aggregator_settings, settings_of
@@ -130,7 +129,7 @@ class Session:
                 self._view.close()
             self._summarize(lasted, returncode)
         except Exception as error:
-            _print_message(f"the run could not be summarized: {error!r}")
+            print_message(f"the run could not be summarized: {error!r}")
 
     def close(self) -> None:
         """End everything that is still running."""
@@ -142,13 +141,13 @@ class Session:
     def _summarize(self, lasted: tuple[float, float], returncode: int) -> None:
         session = _end_job(self._plan, self._server, lasted[0])
         archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
-        keep_or_remove(self._source, self._server.archives, archive, _print_message)
+        keep_or_remove(self._source, self._server.archives, archive, print_message)
         unseen = [*self._source.untraced, *([] if self.nodes is None else self.nodes.unseen)]
         _finish(self._plan, session, lasted, returncode, archive, unseen)
         _print_untraced(unseen)
         if self._source.counters["processes_refused"]:
             for problem in dict.fromkeys(each.problem for each in self._source.problems.first[:_UNSEEN_SHOWN]):
-                _print_message(f"refused: {problem}")
+                print_message(f"refused: {problem}")
 
 
 async def _end(nodes: NodeCollectors, feed: Feed, job: str) -> None:
@@ -168,12 +167,12 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
         while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
             if not plan.quiet:
                 to_go = f", about {waiting:,} calls to go" if (waiting := source.waiting_calls) else ""
-                _print_message(f"reading on{to_go} (Ctrl-C leaves the rest out)")
+                print_message(f"reading on{to_go} (Ctrl-C leaves the rest out)")
             wait_s = _REPORT_EVERY_S
     finally:
         loop.remove_signal_handler(signal.SIGINT)
     if (error := feeding.exception()) is not None:
-        _print_message(f"reading stopped: {error!r}")
+        print_message(f"reading stopped: {error!r}")
     if left := source.waiting_calls:
         feed.add_losses(plan.job, {f"{EVENTS}left_unread": left})
 
@@ -228,7 +227,7 @@ def _finish(
         _print_summary(summary, report if written else None, advice or _advice_of(session, ended - started))
     _print_losses(detail.losses)
     if stores := mapped_text(detail.not_counted):
-        _print_message(stores)
+        print_message(stores)
 
 
 def _advice_of(session: JobSession, run_s: float) -> Advice | None:
@@ -248,39 +247,39 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
     """Print the summary of a run. It has I/O time by member, moved data, period, advice, and missing data."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
-    _print_message(
+    print_message(
         f"{took}, {job.events:,} calls, {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
         + (f", {job.events_dropped:,} calls dropped" if job.events_dropped else "")
     )
     if left := not_counted_text(job.not_counted):
-        _print_message(f"{left} (--count files or everything counts it)")
+        print_message(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
-        _print_message(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
+        print_message(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
     partial = bool(job.losses or summary.unseen or job.not_counted.mapped_for_writing)
     if advice is not None:
-        _print_message(io_time_line(advice))
-        _print_message(moved_line(advice, partial=partial))
+        print_message(io_time_line(advice))
+        print_message(moved_line(advice, partial=partial))
     if (prediction := summary.prediction) is not None:
-        _print_message(
+        print_message(
             f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}"
         )
         for other in further_periods(prediction):
-            _print_message(f"whole run: {further_period_text(other, prediction.window.start_s)}")
+            print_message(f"whole run: {further_period_text(other, prediction.window.start_s)}")
     if advice is not None:
-        _print_message(first_line(advice, partial=partial))
+        print_message(first_line(advice, partial=partial))
         if short := job_sentence(advice, summary.prediction, partial=partial):
-            _print_message(f"in short: {short}")
+            print_message(f"in short: {short}")
     if not (job.losses or summary.unseen):  # losses are reported below, one per line
-        _print_message("complete: no call was lost, no program was left untraced")
+        print_message("complete: no call was lost, no program was left untraced")
     if report is not None:
-        _print_message(f"report: {report}")
+        print_message(f"report: {report}")
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
         missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
         kept = max(job.events - missing, 0)
         calls = f"{kept:,} of {job.events:,} calls" if missing else "every call"
         each = f", {size / kept:.1f} bytes a call" if kept else ""
-        _print_message(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
+        print_message(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
 
 
 def _print_ports(plan: RunPlan, server: Server) -> None:
@@ -288,10 +287,10 @@ def _print_ports(plan: RunPlan, server: Server) -> None:
     if plan.web and server.http_url:
         from urllib.parse import quote
 
-        _print_message(f"live page: {server.http_url}/jobs/{quote(plan.job, safe='/')}")
+        print_message(f"live page: {server.http_url}/jobs/{quote(plan.job, safe='/')}")
     asked = ((plan.listen if not plan.web else None, server.http_url), (plan.publish, server.publish_endpoint))
     if chosen := [is_at for wanted, is_at in asked if is_at and wanted and wanted.endswith((":0", ":*"))]:
-        _print_message(f"listening at {', '.join(chosen)}")
+        print_message(f"listening at {', '.join(chosen)}")
 
 
 def _untraced_command(plan: RunPlan) -> list[UnseenProgram]:
@@ -304,7 +303,7 @@ def _untraced_command(plan: RunPlan) -> list[UnseenProgram]:
 def _print_losses(losses: Mapping[str, int]) -> None:
     """Print the losses, also if quiet, as the results are then incomplete."""
     for line in loss_lines(losses):
-        _print_message(f"lost: {line}")
+        print_message(f"lost: {line}")
 
 
 def _print_untraced(unseen: Sequence[UnseenProgram]) -> None:
@@ -314,9 +313,9 @@ def _print_untraced(unseen: Sequence[UnseenProgram]) -> None:
     """
     for row in unseen[:_UNSEEN_SHOWN]:
         often = "" if row.times == 1 else f" ({row.times:,} times)"
-        _print_message(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
+        print_message(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
     if len(unseen) > _UNSEEN_SHOWN:
-        _print_message(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
+        print_message(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
 
 
 def _pages(plan: RunPlan) -> LivePages | None:
@@ -356,7 +355,7 @@ async def _stop(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait([task])
     if not task.cancelled() and (error := task.exception()) is not None:
-        _print_message(f"{error!r}")
+        print_message(f"{error!r}")
 
 
 @contextlib.contextmanager
@@ -365,8 +364,4 @@ def _report_failure(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        _print_message(f"{what}: {error.strerror or error}")
-
-
-def _print_message(text: str) -> None:
-    click.echo(f"iotide: {text}", err=True)
+        print_message(f"{what}: {error.strerror or error}")

@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin
 from ...collectors.sources.preload.relay import RelayedSource
@@ -33,6 +31,7 @@ from ..common.lean_imports import lean_imports
 from .burst_deferral import BurstDeferral
 from .launch import SignalPassing, start
 from .low_priority import LowPriority
+from .messages import print_message
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
 from .nodes.named_hosts import unseen_hosts
 from .private_folder import GATE, private_folder
@@ -65,16 +64,16 @@ def run_traced(plan: RunPlan) -> int:
     """
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
-    launcher = None if plan.this_node else launcher_of(os.environ, _print_message)
+    launcher = None if plan.this_node else launcher_of(os.environ, print_message)
     if launcher is None and not plan.this_node and (warning := unseen_hosts(plan.command)):
-        _print_message(warning)
+        print_message(warning)
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
             folder = stack.enter_context(private_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
         except (InputError, OSError) as error:  # no descriptor, process, memory or space left
-            _print_message(f"the command runs untraced: {error}")
+            print_message(f"the command runs untraced: {error}")
         if source is None:  # files of the failed attempt are closed by now
             stack.close()
             return _run_untraced(plan)
@@ -103,7 +102,7 @@ def run_traced(plan: RunPlan) -> int:
                 with session.process_in_thread(low_priority):
                     waiting.join()
             except Exception as error:
-                _print_message(f"the command continues untraced: {error!r}")
+                print_message(f"the command continues untraced: {error!r}")
                 session = None
                 waiting.join()
         # From here on nothing may change the exit status of the command.
@@ -119,7 +118,7 @@ def _open_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
     try:
         return replace(plan, entry=make_entry(folder, address_towards(launcher.address)))
     except (ConfigError, UnavailableError, OSError) as error:
-        _print_message(f"programs on other nodes are not seen: {error}")
+        print_message(f"programs on other nodes are not seen: {error}")
         return plan
 
 
@@ -138,7 +137,7 @@ def _start_collectors(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint:
         ends_at_s=plan.ends_at_s,
         batch=plan.batch,
     )
-    collectors = NodeCollectors(launcher, orders, _print_message)
+    collectors = NodeCollectors(launcher, orders, print_message)
     collectors.wait_until_listening()
     return collectors
 
@@ -213,24 +212,20 @@ def _prepare(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
     """
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
-        _print_message(
+        print_message(
             f"not built: {', '.join(absent)}; Python does their work, many times slower. To fix it, {REBUILD}"
         )
-    rebuild_stale_libraries(plan.tracer, _print_message, plain)
+    rebuild_stale_libraries(plan.tracer, print_message, plain)
     try:
         traced = traced_environment(plain, gate, plan.job, plan.tracer)
     except UnavailableError as error:
-        _print_message(f"{error}; the command runs untraced")
+        print_message(f"{error}; the command runs untraced")
         return replace(plan, obstacle=PreloadObstacle(plan.command[0], f"was not traced: {error}", breaks=True)), plain
     obstacle = obstacle_to_tracing(plan.command[0], plain)
     if obstacle is None:
         return plan, traced
-    _print_message(
+    print_message(
         f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
         f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
     )
     return replace(plan, obstacle=obstacle), plain if obstacle.breaks else traced
-
-
-def _print_message(text: str) -> None:
-    click.echo(f"iotide: {text}", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, TextIO
 
 from ...results.advice import Advice, AdviceFinding
+from .printable import printable
 from .units import byte_text, duration_text, rate_text
 
 _PLACES: Final = 2
@@ -123,7 +124,7 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
     """
 
     def say(text: str = "") -> None:
-        stream.write(text + "\n")
+        stream.write(printable(text) + "\n")
 
     say(f"{advice.job}: {advice.events:,} calls over {duration_text(advice.run_s)}")
     say(io_time_line(advice))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,13 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .printable import printable
+
 _UNBROKEN: Final = 10_000  # a terminal wraps lines; a squeezed table would lose digits
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def plain_name(name: str) -> str:
     """Return a file or program name without markup and control characters."""
-    return escape(_UNPRINTABLE.sub("?", name))
+    return escape(printable(name))
 
 
 def file_list(names: Sequence[str]) -> str:

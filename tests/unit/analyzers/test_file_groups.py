@@ -81,7 +81,8 @@ def test_writes_to_files_count_but_for_caches_and_what_software_keeps_for_itself
 
 
 @pytest.mark.parametrize(
-    "path", ["pipe:[7]", "socket:[7]", "TCP:[1->2]", "/dev/null", "/dev/pts/3", "anon_inode:[eventfd]"]
+    "path",
+    ["pipe:[7]", "socket:[7]", "TCP:[1->2]", "/dev/null", "/dev/pts/3", "anon_inode:[eventfd]", "/memfd:a (deleted)"],
 )
 def test_channels_are_left_out_both_ways_until_everything_counts(path: str) -> None:
     kind = file_type_of(path)

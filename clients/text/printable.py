@@ -1,0 +1,17 @@
+"""Text for a terminal. Names of files and programs may contain any characters, also such that control a terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Return one line of text, with a question mark for each control character and each byte that is not UTF-8.
+
+    >>> printable("/scratch/a\nb\x1b[31m")
+    '/scratch/a?b?[31m'
+    """
+    return _UNPRINTABLE.sub("?", text)
