@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns, TraceSignal
+from ..periodicity.phases.phases import Floats, Phases, Segmenter
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import counted
-from .phase_list import list_phases, no_phases
 from .requests import Batches
+
+_BUSY = 0.5  # duty from which on pauses are searched, too
 
 
 def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction) -> TraceSignal:
@@ -34,11 +38,41 @@ def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction
 def phases_of(signal: TraceSignal, prediction: Prediction) -> PhaseColumns:
     """Find the phases of a trace with a known period; none without a period."""
     if prediction.period_s is None:
-        return no_phases()
-    return list_phases(signal.total, bin_s=signal.bin_s, start_s=signal.start_s, period_s=prediction.period_s.value)
+        return _no_phases()
+    return _segmented(signal.total, bin_s=signal.bin_s, start_s=signal.start_s, period_s=prediction.period_s.value)
 
 
 def _moved(
     batch: EventBatch, rows: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     return batch.start[rows].astype(np.int64), batch.end[rows], batch.bytes[rows].astype(np.int64)
+
+
+def _segmented(values: Floats, *, bin_s: float, start_s: float, period_s: float) -> PhaseColumns:
+    """Segments a signal into phases. A busy one by its pauses, if the result is closer to the period.
+
+    Args:
+        values: bytes/s in each bin, at least 0.
+        bin_s: length of a bin, s.
+        start_s: start of the first bin, s.
+        period_s: period from an estimator, s.
+    """
+    if not len(values) or not values.any():
+        return _no_phases()
+    segmenter = Segmenter(values)
+    period = period_s / bin_s
+    phases = segmenter.refined(segmenter.segment(period))
+    if segmenter.duty > _BUSY:
+        phases = min(phases, segmenter.segment_by_pauses(period), key=lambda each: _off(each, period))
+    return PhaseColumns(start_s + phases.start * bin_s, start_s + phases.end * bin_s, phases.volume * bin_s)
+
+
+def _no_phases() -> PhaseColumns:
+    """Return an empty list of phases."""
+    return PhaseColumns(*(np.zeros(0) for _ in range(3)))
+
+
+def _off(phases: Phases, period: float) -> float:
+    """Return the difference of the logarithms of the usual interval and the period."""
+    usual = float(np.median(np.diff(phases.start))) if len(phases) > 1 else 0.0
+    return abs(math.log(usual / period)) if usual > 0 else math.inf

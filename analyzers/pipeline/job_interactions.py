@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from ...events import EventBatch, StreamInfo, concatenate, is_constant
 from ...events.batch import IntArray
+from ...events.kernel import COMM, text_about
+from ...events.programs import program_name
 from ...events.schema import UNKNOWN_RANK
 from ..interaction.settings import InteractionSettings
 from ..interaction.tables import Tables
 from ..interaction.update import InteractionAnalyzer, Introduction
 from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext
-from .introductions import introduction
 from .numbering import JobNames
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class JobInteractions:
         """Add the introduction of a finished trace's stream. The last stream of a process names it."""
         self.settle()
         space, number = self.number(stream, info)
-        self._analyzer.introduce_all([introduction(self._names, info, space=space, stream=number)])
+        self._analyzer.introduce_all([_introduction(self._names, info, space=space, stream=number)])
 
     def number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
         """Return the numbers of a stream's host and of the stream. Introduces a new stream of a running job."""
@@ -96,7 +97,7 @@ class JobInteractions:
         space, number = self._spaces.get(machine, 0), self._streams[stream]
         if self._is_live and self._introduced.get(stream) is not info:
             self._introduced[stream] = info
-            self._introductions.append(introduction(self._names, info, space=space, stream=number))
+            self._introductions.append(_introduction(self._names, info, space=space, stream=number))
             if len(self._introductions) >= _MAX_HELD:
                 self._introduce()
         return space, number
@@ -192,3 +193,10 @@ def rank_jobs(jobs: Sequence[tuple[str, Tables, Sequence[str]]], settings: Inter
             tables, space, [machines.setdefault(host, len(machines)) if host else _UNKNOWN for host in hosts]
         )
     return analyzer.ranking(JobNames(0, 0), [(job, "") for job, _, _ in jobs])
+
+
+def _introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) -> Introduction:
+    """Return the introduction of a stream: its process, parent process, and name."""
+    program = program_name(info.command)
+    name = names.file(text_about(COMM, program)[1]) if program else 0
+    return Introduction(space, stream, info.pid, info.rank, info.parent_pid, name)

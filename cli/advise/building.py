@@ -10,7 +10,7 @@ from ...analyzers.settings import DetectSettings
 from ...results.advice import Advice
 from ..common.one_job_bounds import MAX_ADVICE_ROWS
 from ..traces.analysing import add_events, context_of
-from ..traces.nesting import nesting_of
+from ..traces.stream_order import nesting_of
 from ..traces.trace_reading import Trace
 
 

@@ -14,7 +14,7 @@ from ...events import ConfigError, EventBatch, StreamInfo, concatenate
 from ...events.files import read_text
 from ..common.console.progress import step_progress
 from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
-from .merge_by_end import merge_by_end
+from .stream_order import merge_by_end
 from .trace_reading import Trace, translator_of
 
 _AT_ONCE: Final = 65_536

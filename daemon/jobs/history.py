@@ -1,4 +1,4 @@
-"""Predictions of a job, stored compactly."""
+"""Predictions of a job, stored compactly, and the expiry of the last one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _WINDOW_BITS: Final = -12  # deflate without header; 4 KiB reach back over the d
 _MEMORY_LEVEL: Final = 5
 _FIRST: Final = b""
 """Placeholder of the dictionary."""
+_SKIPPED_SHARE: Final = 0.51  # share of a period after the predicted start at which a phase counts as skipped
+_MAX_SILENCE: Final = 16  # periods; the prediction of a job that is silent for longer is not renewed
 
 
 class History:
@@ -60,3 +62,20 @@ class History:
         if encoded != _FIRST:
             plain = zlib.decompressobj(_WINDOW_BITS, plain).decompress(encoded)
         return Prediction.model_validate(msgspec.msgpack.decode(plain))
+
+
+def stale_at(prediction: Prediction, last_s: float) -> float | None:
+    """Return when the predicted start has passed by more than half a period. A new prediction is then needed.
+
+    Without a predicted start: 1, 2, 4, ... periods after the last data. None after the longest silence.
+    """
+    if prediction.period_s is None or prediction.period_s.value <= 0:
+        return None
+    period_s = prediction.period_s.value
+    if prediction.next_phase is not None:
+        stale_s = prediction.next_phase.start_s.value + _SKIPPED_SHARE * period_s
+        return stale_s if stale_s - last_s <= _MAX_SILENCE * period_s else None
+    silence_s = period_s
+    while last_s + silence_s <= prediction.made_at_s:
+        silence_s *= 2
+    return last_s + silence_s if silence_s <= _MAX_SILENCE * period_s else None

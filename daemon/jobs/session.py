@@ -22,12 +22,10 @@ from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
 from .file_systems import FileSystems
-from .history import History
+from .history import History, stale_at
 from .job_analyzers import JobAnalyzers
-from .job_command import command_weight
-from .job_description import describe
+from .job_description import command_weight, describe
 from .lifecycle.job_state import State
-from .lifecycle.staleness import stale_at
 from .losses.failures import Failures
 from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
 from .losses.incomplete_window import without_incomplete_period

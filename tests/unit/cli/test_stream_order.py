@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.cli.traces.nesting import Nesting
+from iotide.cli.traces.stream_order import Nesting
 from iotide.events import EventBatch, Layer, concatenate, make_batch
 from support.jobs.batches import rows
 
