@@ -59,7 +59,7 @@ class _Course(Struct, frozen=True):
     next_s: float
 
 
-def written_of(prediction: Prediction, reads: BandwidthSignal, writes: BandwidthSignal, first_s: float) -> Written:
+def measured_writes(prediction: Prediction, reads: BandwidthSignal, writes: BandwidthSignal, first_s: float) -> Written:
     """Measures a job's writes over its last periods; without a period, returns an empty result."""
     period, coming = prediction.period_s, prediction.next_phase
     if period is None or coming is None:
@@ -104,7 +104,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
     if ahead > _MAX_AHEAD:
         known |= {"unknown": _TOO_FAR, "lost_s": _anywhere(period_s, lasting), "cut_off": _busy(period_s, lasting)}
         return told.model_copy(update=known)
-    starts, ends = _drawn(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))
+    starts, ends = _draw_checkpoints(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))
     whole = ends <= ends_at_s
     nothing_s = written.first_s if course.saved_s is None else course.saved_s
     lost = ends_at_s - np.max(np.where(whole, starts, nothing_s), axis=1)
@@ -151,7 +151,7 @@ def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) 
     return _Course(max(saved_s, written.first_s) if seen else None, last_s if goes_on else None, max(next_s, now_s))
 
 
-def _drawn(
+def _draw_checkpoints(
     prediction: Prediction, coming: NextPhase, drift: Drift, course: _Course, count: int
 ) -> tuple[_Floats, _Floats]:
     """Draws starts and ends of the coming checkpoints, each float[draws, checkpoints]."""

@@ -103,7 +103,7 @@ def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None
     add_events(analyzer, trace, context.names)
     for reason, count in analyzer.losses().items():
         click.echo(f"iotide: {count:,} left out: {reason}", err=True)
-    return analyzer.frozen()()
+    return analyzer.deferred_result()()
 
 
 def _setting(text: str) -> tuple[str, object]:

@@ -362,7 +362,7 @@ class Aggregator:
         if before is State.ENDED:
             self._ended.pop(session.job, None)
         if session.state in (State.IDLE, State.ENDED):
-            session.settle()
+            session.compact()
             self.bound_log.check_job(session)
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()

@@ -301,7 +301,7 @@ def copy_results(session: JobSession, now_s: float) -> CopiedResults | None:
         if analyzer is None:
             return None
         with session.failures.guard_query("filesystems"):
-            use = analyzer.frozen()
+            use = analyzer.deferred_result()
     except AnalysisFailedError:
         return None
     return summary_of(session, now_s), use, session.prediction  # type: ignore[return-value]

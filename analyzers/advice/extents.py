@@ -47,7 +47,7 @@ class Extents(NamedTuple):
         return Extents(*[column[rows] for column in self])  # type: ignore[arg-type]  # columns in their order
 
 
-class Shown(NamedTuple):
+class Flushes(NamedTuple):
     """Flushes and closes of files by streams; each column has shape (n,)."""
 
     stream: Ints
@@ -117,9 +117,9 @@ class ExtentTable(State):
         stream, file, write, low, high, first, last, thread = columns
         return Extents(stream, file, write.astype(np.bool_), low, high, first, last, thread)
 
-    def shown(self) -> Shown:
+    def flushes(self) -> Flushes:
         """Return the times at which writes became visible."""
-        return Shown(*(np.concatenate(self._shown, axis=1) if self._shown else np.zeros((3, 0), np.int64)))
+        return Flushes(*(np.concatenate(self._shown, axis=1) if self._shown else np.zeros((3, 0), np.int64)))
 
     def _with_room(self, rows: Rows, stream: Ints) -> Rows:
         """Return the rows of streams that are still below their bounds."""

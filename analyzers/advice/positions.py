@@ -18,7 +18,7 @@ _UNSURE, _CERTAIN, _APPENDED = 0, 1, 2
 """Certainty of a handle's position. Appended data lies at the end of the file, independent of the position."""
 
 
-class Placed(NamedTuple):
+class PositionedCalls(NamedTuple):
     """Reads and writes with their positions; each column has shape (n,)."""
 
     row: Rows
@@ -44,7 +44,7 @@ class Positions:
         # per handle: position, end of the last call, certainty
         self._known: OrderedDict[tuple[int, int], tuple[int, int, int]] = OrderedDict()
 
-    def place(self, batch: EventBatch, rows: Rows, stream: Ints) -> Placed:
+    def place(self, batch: EventBatch, rows: Rows, stream: Ints) -> PositionedCalls:
         """Find the positions of reads and writes.
 
         Args:
@@ -96,7 +96,7 @@ class Positions:
         surely = np.where(certainty[last] == _APPENDED, _APPENDED, certain[last].astype(np.int64))
         for number, where, sure in zip(group[last].tolist(), at_last.tolist(), surely.tolist(), strict=True):
             self._remember(keys[number], (where, int(ends[number]), sure))
-        return Placed(rows[order[data]], offset[data], before, certain[data] | (said[data] >= 0))
+        return PositionedCalls(rows[order[data]], offset[data], before, certain[data] | (said[data] >= 0))
 
     def _remember(self, key: tuple[int, int], state: tuple[int, int, int]) -> None:
         known = self._known
@@ -122,7 +122,7 @@ def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArra
     return said[at]
 
 
-def jumps_of(placed: Placed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def jumps_of(placed: PositionedCalls) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the calls that do not start at the end of the previous one.
 
     The second mask marks those that start before it. Both are bool[n].

@@ -10,52 +10,52 @@ import numpy as np
 from ...events import Kind, Layer
 from ...results.advice import Advice, AdviceFinding, Destination, Spent
 from ...results.prediction import Prediction
+from ..common.texts import size_text
 from ..file_groups import CHANNEL, DATA, SYSTEM
-from .picture import LOWEST, Calls, Flags, Floats, Picture
+from .call_statistics import LOWEST, Calls, CallStatistics, Flags, Floats
 from .rules.claims import findings_of
 from .rules.rules_chunks import chunks
 from .rules.rules_conflicts import conflicts
 from .rules.rules_locks import locks
-from .rules.rules_metadata import fsync, of_files
-from .rules.rules_order import Places, again, misaligned, random, read_back
+from .rules.rules_metadata import fsync, opens_and_metadata
+from .rules.rules_order import AccessOrders, misaligned_requests, random_reads, read_back, repeated_bytes
 from .rules.rules_processes import checkpoints, imbalance, mounts
-from .rules.rules_requests import requests_of, small
-from .rules.words import size_text
+from .rules.rules_requests import requests_of, small_requests
 
 _MAX_DESTINATIONS: Final = 8  # maximum number of listed destinations
 _MAX_FINDINGS: Final = 32  # maximum number of listed findings
 _BUSY: Final = 0.01  # minimum share of the busiest lane's time for a lane to count
 
 
-def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
+def advice_of(statistics: CallStatistics, periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
     """Compute the advice for a job.
 
     Args:
-        picture: aggregated call statistics.
+        statistics: aggregated call statistics.
         periodicity: prediction of the job's period, if known.
         run_s: duration of the run, s, if known more precisely than from its calls.
     """
-    seen_s = max(picture.last_ns - picture.first_ns, 0) / 1e9
+    seen_s = max(statistics.last_ns - statistics.first_ns, 0) / 1e9
     run = max(run_s or 0.0, seen_s)
-    floor_s = max(picture.settings.floor_s, picture.settings.floor_share * run)
-    calls = Calls(picture)
-    lane, _ = picture.lanes
-    spent = _spent(calls)
-    busiest = picture.busiest
+    floor_s = max(statistics.settings.floor_s, statistics.settings.floor_share * run)
+    calls = Calls(statistics)
+    lane, _ = statistics.lanes
+    spent = _time_by_kind(calls)
+    busiest = statistics.busiest_thread
 
     def others(group: int) -> float:
-        rows = np.flatnonzero(picture.top(group))
-        mine = rows[lane[picture.keys.thread[rows]] == lane[busiest]]
-        return float(picture.cells.sums[mine, 1].sum()) / 1e9
+        rows = np.flatnonzero(statistics.top(group))
+        mine = rows[lane[statistics.keys.thread[rows]] == lane[busiest]]
+        return float(statistics.cells.sums[mine, 1].sum()) / 1e9
 
     return Advice(
-        job=picture.job,
-        events=picture.events,
-        first_s=picture.first_ns / 1e9,
-        last_s=picture.last_ns / 1e9,
+        job=statistics.job,
+        events=statistics.events,
+        first_s=statistics.first_ns / 1e9,
+        last_s=statistics.last_ns / 1e9,
         run_s=run,
         lanes=_busy_lanes(calls),
-        slowest=picture.label(busiest),
+        slowest=statistics.label(busiest),
         spent=spent,
         io_s=spent.io_s,
         io_share=min(spent.io_s / run, 1.0) if run else 0.0,
@@ -63,30 +63,30 @@ def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: fl
         waiting_s=others(CHANNEL),
         bytes_read=int(calls.bytes[calls.reads].sum()),
         bytes_written=int(calls.bytes[calls.writes].sum()),
-        manner=_manner(calls),
+        manner=_request_size_text(calls),
         destinations=_destinations(calls),
         findings=_findings(calls, periodicity, run, floor_s) if run else [],
-        floor_share=picture.settings.floor_share,
+        floor_share=statistics.settings.floor_share,
         floor_s=floor_s,
-        losses=picture.losses,
+        losses=statistics.losses,
     )
 
 
 def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> list[AdviceFinding]:
     if not len(calls.rows):
         return []
-    places = Places(calls)
+    places = AccessOrders(calls)
     by_chunks, chunked = chunks(calls)
     claims = [
         *by_chunks,
-        *random(calls, places),
-        *again(calls, places),
+        *random_reads(calls, places),
+        *repeated_bytes(calls, places),
         *read_back(calls, chunked, places),
         *fsync(calls),
-        *of_files(calls),
+        *opens_and_metadata(calls),
         *locks(calls),
-        *misaligned(calls, places),
-        *small(calls, chunked, places),
+        *misaligned_requests(calls, places),
+        *small_requests(calls, chunked, places),
     ]
     found = [
         *findings_of(calls, claims, run_s, floor_s),
@@ -98,7 +98,7 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
     return sorted(found, key=lambda finding: -finding.gain_s)[:_MAX_FINDINGS]
 
 
-def _manner(calls: Calls) -> str:
+def _request_size_text(calls: Calls) -> str:
     """Describe the mean request size of the dominant direction; "" if no bytes moved."""
     write, read = (int(calls.bytes[way].sum()) for way in (calls.writes, calls.reads))
     way, what, size = (calls.writes, "writes", write) if write >= read else (calls.reads, "reads", read)
@@ -108,17 +108,17 @@ def _manner(calls: Calls) -> str:
 
 def _busy_lanes(calls: Calls) -> int:
     """Return the number of lanes with a relevant share of time on data."""
-    picture = calls.picture
-    of_lanes = picture.of_lanes(calls.ns.astype(np.float64), calls.thread)
+    statistics = calls.statistics
+    of_lanes = statistics.of_lanes(calls.ns.astype(np.float64), calls.thread)
     return int(np.count_nonzero(of_lanes >= max(_BUSY * of_lanes.max(initial=0.0), 1.0)))
 
 
-def _spent(calls: Calls) -> Spent:
+def _time_by_kind(calls: Calls) -> Spent:
     """Return the time of the busiest lane by kind of call."""
-    picture = calls.picture
+    statistics = calls.statistics
     if not len(calls.rows):
         return Spent()
-    lane = picture.lanes[0][calls.thread]
+    lane = statistics.lanes[0][calls.thread]
     mine = lane == int(np.argmax(np.bincount(lane, calls.ns)))
     synced = calls.kind == int(Kind.SYNC)
 
@@ -133,14 +133,14 @@ def _spent(calls: Calls) -> Spent:
     )
 
 
-def _at_file_system(calls: Calls, ways: Flags, kind: Kind) -> Floats:
+def _bytes_at_file_system(calls: Calls, ways: Flags, kind: Kind) -> Floats:
     """Return the bytes that reached the file system in one direction, by file.
 
     A library that converts, compresses or caches moves other bytes than it is asked for. Its calls count only for files
     without recorded calls of a lowest layer below.
     """
-    keys, sums = calls.picture.keys, calls.picture.cells.sums
-    size = len(calls.picture.files)
+    keys, sums = calls.statistics.keys, calls.statistics.cells.sums
+    size = len(calls.statistics.files)
     system_calls = (keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL))
     deep = system_calls & keys.deep & (keys.group == DATA)
     moves = deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
@@ -155,19 +155,19 @@ def _at_file_system(calls: Calls, ways: Flags, kind: Kind) -> Floats:
 
 
 def _destinations(calls: Calls) -> list[Destination]:
-    picture = calls.picture
+    statistics = calls.statistics
     places: dict[tuple[str, str], int] = {}
     of_file = np.array(
         [
             places.setdefault((info.mount_point or dirname(info.path), info.filesystem), len(places))
-            for info in picture.files
+            for info in statistics.files
         ],
         np.int64,
     )
     taken = np.flatnonzero(calls.reads | calls.writes | (calls.kind == int(Kind.SYNC)))
     taken_at = of_file[calls.file[taken]]
     read, written = (
-        np.bincount(of_file, _at_file_system(calls, ways, kind), minlength=len(places))
+        np.bincount(of_file, _bytes_at_file_system(calls, ways, kind), minlength=len(places))
         for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE))
     )
     made = []
@@ -176,7 +176,7 @@ def _destinations(calls: Calls) -> list[Destination]:
         if not total:
             continue
         rows = taken[taken_at == number]
-        seconds = picture.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows])
+        seconds = statistics.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows])
         made.append(
             Destination(
                 place=place,

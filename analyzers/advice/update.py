@@ -14,7 +14,7 @@ from ...events.summaries import busy_ns, calls_in, summary_rows
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
 from ..file_groups import DATA
-from ..pipeline.analysis_queue import Taken
+from ..pipeline.analysis_queue import QueuedEvents
 from ..pipeline.contract import JobContext
 from .cells import Table
 from .datasets import DatasetTable
@@ -57,13 +57,13 @@ class AdviceAnalyzer:
         self._events = 0
         self._ordered = 0
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
-        batch = taken.batch
+        batch = queued.batch
         if not len(batch):
             return
         self._events += len(batch)
-        stream = self._streams(taken)
+        stream = self._streams(queued)
         groups = self._names.groups
         data = groups.take(representatives(batch.file), mode="clip") == DATA
         self._sum_up(batch, stream)
@@ -78,7 +78,7 @@ class AdviceAnalyzer:
         self._extents.close_stream(self._threads.number(stream))
         self._threads.close(stream)
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
@@ -93,15 +93,15 @@ class AdviceAnalyzer:
         }
         return {reason: count for reason, count in told.items() if count}
 
-    def frozen(self) -> Callable[..., Advice]:
+    def deferred_result(self) -> Callable[..., Advice]:
         """Copy the state and return a function that computes the advice.
 
         The function may run later and in another thread. Its optional arguments are a ``Prediction`` of the job's
         period and the duration of the run, s.
         """
-        from .picture import Picture
+        from .call_statistics import CallStatistics
 
-        picture = Picture(
+        statistics = CallStatistics(
             job=self._job,
             events=self._events,
             settings=self._settings,
@@ -111,22 +111,22 @@ class AdviceAnalyzer:
             places=self._places.rows(),
             datasets=self._datasets.rows(),
             extents=self._extents.extents(),
-            shown=self._extents.shown(),
+            flushes=self._extents.flushes(),
             losses=self.losses(),
         )
 
         def result(periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
             from .report import advice_of
 
-            return advice_of(picture, periodicity, run_s)
+            return advice_of(statistics, periodicity, run_s)
 
         return result
 
-    def _streams(self, taken: Taken) -> Ints:
-        numbers = [self._threads.stream(run.stream, run.info) for run in taken.runs]
+    def _streams(self, queued: QueuedEvents) -> Ints:
+        numbers = [self._threads.stream(run.stream, run.info) for run in queued.runs]
         if len(numbers) == 1:
-            return np.broadcast_to(np.int64(numbers[0]), (len(taken.batch),))
-        return np.repeat(np.array(numbers, np.int64), taken.lengths)
+            return np.broadcast_to(np.int64(numbers[0]), (len(queued.batch),))
+        return np.repeat(np.array(numbers, np.int64), queued.lengths)
 
     def _sum_up(self, batch: EventBatch, stream: Ints) -> None:
         kind = self._kinds(batch)

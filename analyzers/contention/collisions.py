@@ -24,23 +24,23 @@ Place = tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Meeting:
+class _Overlap:
     """Phases that overlap in some scenarios."""
 
     phases: dict[int, int]
     happens: Flags
     begins: npt.NDArray[np.float64] = field(repr=False)
 
-    def holds(self, place: Place) -> bool:
+    def includes(self, place: Place) -> bool:
         return self.phases.get(place[0]) == place[1]
 
-    def takes(self, one: Place, other: Place) -> bool:
+    def includes_job(self, one: Place, other: Place) -> bool:
         return all(self.phases.get(job, phase) == phase for job, phase in (one, other))
 
 
 def collisions_of(
     jobs: Sequence[Expected],
-    played: Scenarios,
+    simulated: Scenarios,
     capacity: float | None,
     *,
     limit: float | None,
@@ -52,41 +52,45 @@ def collisions_of(
 
     Args:
         jobs: expected phases of each job.
-        played: outcome of each scenario.
+        simulated: outcome of each scenario.
         capacity: bytes/s, if known.
         limit: demand below which jobs do not collide; None if all do.
         least: minimum probability of a reported collision.
         now_s: current Unix time.
         file_system: identity of the file system.
     """
-    meetings: list[_Meeting] = []
-    for one, other, happens, begins in sorted(_pairs(jobs, played, limit, least), key=lambda pair: -pair[2].mean()):
-        known = next((m for m in meetings if (m.holds(one) or m.holds(other)) and m.takes(one, other)), None)
+    overlaps: list[_Overlap] = []
+    for one, other, happens, begins in sorted(_pairs(jobs, simulated, limit, least), key=lambda pair: -pair[2].mean()):
+        known = next(
+            (m for m in overlaps if (m.includes(one) or m.includes(other)) and m.includes_job(one, other)), None
+        )
         if known is None:
-            meetings.append(_Meeting(dict([one, other]), happens, np.where(happens, begins, np.inf)))
+            overlaps.append(_Overlap(dict([one, other]), happens, np.where(happens, begins, np.inf)))
         else:
             known.phases.update([one, other])
             known.happens = known.happens | happens
             known.begins = np.minimum(known.begins, np.where(happens, begins, np.inf))
-    meetings.sort(key=lambda meeting: -meeting.happens.mean())
-    told = [_told(meeting, jobs, played, capacity, now_s, file_system) for meeting in meetings[:_MAX_COLLISIONS]]
-    return sorted(told, key=lambda collision: collision.start_s.value)
+    overlaps.sort(key=lambda overlap: -overlap.happens.mean())
+    made = [
+        _collision(overlap, jobs, simulated, capacity, now_s, file_system) for overlap in overlaps[:_MAX_COLLISIONS]
+    ]
+    return sorted(made, key=lambda collision: collision.start_s.value)
 
 
 def _pairs(
-    jobs: Sequence[Expected], played: Scenarios, limit: float | None, least: float
+    jobs: Sequence[Expected], simulated: Scenarios, limit: float | None, least: float
 ) -> list[tuple[Place, Place, Flags, npt.NDArray[np.float64]]]:
     found = []
     with np.errstate(invalid="ignore"):
-        lasting = played.end - played.start - played.delay
+        lasting = simulated.end - simulated.start - simulated.delay
         for one in range(len(jobs)):
             for other in range(one + 1, len(jobs)):
                 if jobs[one].job == jobs[other].job:  # two periods of one job
                     continue
                 if limit is not None and not _collide(jobs[one].rate, jobs[other].rate, limit):
                     continue
-                begins = np.maximum(played.start[:, one, :, None], played.start[:, other, None, :])
-                ends = np.minimum(played.end[:, one, :, None], played.end[:, other, None, :])
+                begins = np.maximum(simulated.start[:, one, :, None], simulated.start[:, other, None, :])
+                ends = np.minimum(simulated.end[:, one, :, None], simulated.end[:, other, None, :])
                 shorter = np.minimum(lasting[:, one, :, None], lasting[:, other, None, :])
                 happens = ends - begins > _OVERLAP * shorter
                 likely = np.argwhere(happens.mean(axis=0) >= least)
@@ -102,19 +106,19 @@ def _collide(one: float, other: float, limit: float) -> bool:
     return one + other > limit and min(one, other) >= LITTLE * limit
 
 
-def _told(
-    meeting: _Meeting,
+def _collision(
+    overlap: _Overlap,
     jobs: Sequence[Expected],
-    played: Scenarios,
+    simulated: Scenarios,
     capacity: float | None,
     now_s: float,
     file_system: str,
 ) -> Collision:
-    demand = sum(jobs[job].rate for job in meeting.phases)
-    rows = meeting.happens
+    demand = sum(jobs[job].rate for job in overlap.phases)
+    rows = overlap.happens
     return Collision(
         file_system=file_system,
-        start_s=estimate(meeting.begins[rows] + now_s),
+        start_s=estimate(overlap.begins[rows] + now_s),
         probability=float(rows.mean()),
         demand=demand,
         excess=demand / capacity if capacity else 1.0,
@@ -123,13 +127,13 @@ def _told(
                 job=jobs[job].job,
                 who=jobs[job].who,
                 phase=phase,
-                start_s=estimate(played.start[:, job, phase] + now_s),
+                start_s=estimate(simulated.start[:, job, phase] + now_s),
                 volume_bytes=jobs[job].under_way if phase == 0 else jobs[job].volume,
                 delay_s=None
                 if capacity is None
-                else estimate(np.maximum(np.round(played.delay[rows, job, phase], 6), 0.0)),
+                else estimate(np.maximum(np.round(simulated.delay[rows, job, phase], 6), 0.0)),
             )
-            for job, phase in sorted(meeting.phases.items())
+            for job, phase in sorted(overlap.phases.items())
         ],
     )
 

@@ -11,7 +11,9 @@ from .collisions import estimate
 from .scenarios import Expected, Scenarios
 
 
-def next_phases_of(jobs: Sequence[Expected], played: Scenarios, now_s: float, file_system: str) -> list[ExpectedPhase]:
+def next_phases_of(
+    jobs: Sequence[Expected], simulated: Scenarios, now_s: float, file_system: str
+) -> list[ExpectedPhase]:
     """Return the next phase of each job and period, in order of their starts.
 
     A job keeps its compute time and its volume. The bandwidth that other jobs leave determines the end of its current
@@ -19,13 +21,13 @@ def next_phases_of(jobs: Sequence[Expected], played: Scenarios, now_s: float, fi
 
     Args:
         jobs: expected phases of each job.
-        played: outcome of each scenario.
+        simulated: outcome of each scenario.
         now_s: current Unix time.
         file_system: identity of the file system.
     """
     found = []
     for number, job in enumerate(jobs):
-        starts, ends = played.start[:, number, 1], played.end[:, number, 1]
+        starts, ends = simulated.start[:, number, 1], simulated.end[:, number, 1]
         known = np.isfinite(starts)
         if not known.any():
             continue

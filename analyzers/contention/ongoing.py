@@ -55,7 +55,7 @@ def ongoing_of(
     jobs = [_delayed(here[at], here, alone[at], since_s) for at in taking]
     return Collision(
         file_system=file_system,
-        start_s=_exactly(float(start[shared][0])),
+        start_s=_exact_estimate(float(start[shared][0])),
         probability=min(here[at].completeness for at in taking),
         demand=demand,
         excess=demand / capacity,
@@ -71,11 +71,11 @@ def _delayed(load: Load, others: Sequence[Load], rate: float | None, since_s: fl
     return Delayed(
         job=load.job,
         phase=0,
-        start_s=_exactly(float(load.start[rows][0])),
+        start_s=_exact_estimate(float(load.start[rows][0])),
         volume_bytes=moved,
-        delay_s=None if not rate else _exactly(max(spent_s - moved / rate, 0.0)),
+        delay_s=None if not rate else _exact_estimate(max(spent_s - moved / rate, 0.0)),
     )
 
 
-def _exactly(value: float) -> Estimate:
+def _exact_estimate(value: float) -> Estimate:
     return Estimate(value=value, low=value, high=value)

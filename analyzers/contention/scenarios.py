@@ -69,7 +69,7 @@ class Scenarios:
     delay: Floats
 
 
-def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
+def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
     """Draws scenarios and simulates them.
 
     A job keeps its compute times between phases and their volumes. The duration of a phase depends on all jobs, which
@@ -86,7 +86,7 @@ def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, cou
     most = max((job.phases for job in jobs), default=0)
     gaps, volumes = np.full((count, len(jobs), most), np.inf), np.zeros((count, len(jobs), most + 1))
     for number, job in enumerate(jobs):
-        gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _drawn(job, count, chance)
+        gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _draw(job, count, chance)
         volumes[:, number, 0] = job.under_way
     follows = np.array([job.gap is not None for job in jobs], np.bool_)
     begun = np.minimum(gaps[:, :, 0], 0.0) if most else np.zeros((count, len(jobs)))
@@ -96,7 +96,7 @@ def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, cou
     return outcome
 
 
-def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
+def _draw(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
     """Return compute times before each phase (the first from now on) and volumes, float[count, phases]."""
     phases = np.arange(job.phases)
     volume = np.maximum(

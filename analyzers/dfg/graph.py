@@ -16,7 +16,7 @@ from .state.nodes import Nodes
 from .state.open_cases import OpenCases
 
 if TYPE_CHECKING:
-    from ...results.dfg import Graph
+    from ...results.dfg import ActivityStats, Graph
 
 OTHER_NAME: Final = "(other)"
 _NEVER: Final = 2**62
@@ -66,36 +66,13 @@ def make_graph(
     Raises:
         ValueError: an activity has no name.
     """
-    from ...results.dfg import ActivityStats, Follows, Graph  # imported on demand, since importing results is slow
+    from ...results.dfg import Follows, Graph  # imported on demand, since importing results is slow
 
-    told = min(counts.highest + 1, settings.max_activities)
-    if len(names) < told:
+    named = min(counts.highest + 1, settings.max_activities)
+    if len(names) < named:
         raise ValueError(f"activity {len(names)} has no name")
-    name_of = [OTHER_NAME, *names[:told]]
-    ends = nodes.ends.copy()
-    np.add.at(ends, cases.last_activities(), 1)
-    all_ns = float(nodes.ns.sum())
-    activities = [
-        ActivityStats(
-            name=name_of[row],
-            events=int(nodes.events[row]),
-            seconds=float(nodes.ns[row]) / 1e9,
-            load=min(float(nodes.ns[row]) / all_ns, 1.0) if all_ns else 0.0,
-            bytes=int(nodes.bytes[row]),
-            sized=int(nodes.timed[row]),
-            rate=float(nodes.rates[row] / nodes.timed[row]) * 1e9 if nodes.timed[row] else None,
-            max_concurrency=int(concurrency.most[row]),
-            exact=bool(concurrency.exact[row]),
-            duration_p50_s=min(median, float(nodes.longest[row])) / 1e9,
-            duration_p95_s=min(most, float(nodes.longest[row])) / 1e9,
-            duration_max_s=float(nodes.longest[row]) / 1e9,
-            cases=int(nodes.cases[row]),
-            starts=int(nodes.starts[row]),
-            ends=int(ends[row]),
-        )
-        for row in np.flatnonzero(nodes.events).tolist()
-        for median, most in (durations.quantiles(row, (0.5, 0.95)),)
-    ]
+    name_of = [OTHER_NAME, *names[:named]]
+    activities = _activity_stats(name_of, nodes, concurrency, durations, cases)
     follows = [
         Follows(source=name_of[source], target=name_of[target], count=count, mean_gap_s=gap / count / 1e9)
         for source, target, count, gap in zip(*(column.tolist() for column in edges.rows()), strict=True)
@@ -119,3 +96,35 @@ def make_graph(
         first_s=counts.first_ns / 1e9 if counts.events else 0.0,
         last_s=newest_ns / 1e9 if counts.events else 0.0,
     )
+
+
+def _activity_stats(
+    name_of: Sequence[str], nodes: Nodes, concurrency: Concurrency, durations: Durations, cases: OpenCases
+) -> list[ActivityStats]:
+    """Return the statistics of each activity with events; open cases end with their last activity."""
+    from ...results.dfg import ActivityStats  # imported on demand, since importing results is slow
+
+    ends = nodes.ends.copy()
+    np.add.at(ends, cases.last_activities(), 1)
+    all_ns = float(nodes.ns.sum())
+    return [
+        ActivityStats(
+            name=name_of[row],
+            events=int(nodes.events[row]),
+            seconds=float(nodes.ns[row]) / 1e9,
+            load=min(float(nodes.ns[row]) / all_ns, 1.0) if all_ns else 0.0,
+            bytes=int(nodes.bytes[row]),
+            sized=int(nodes.timed[row]),
+            rate=float(nodes.rates[row] / nodes.timed[row]) * 1e9 if nodes.timed[row] else None,
+            max_concurrency=int(concurrency.most[row]),
+            exact=bool(concurrency.exact[row]),
+            duration_p50_s=min(median, float(nodes.longest[row])) / 1e9,
+            duration_p95_s=min(most, float(nodes.longest[row])) / 1e9,
+            duration_max_s=float(nodes.longest[row]) / 1e9,
+            cases=int(nodes.cases[row]),
+            starts=int(nodes.starts[row]),
+            ends=int(ends[row]),
+        )
+        for row in np.flatnonzero(nodes.events).tolist()
+        for median, most in (durations.quantiles(row, (0.5, 0.95)),)
+    ]

@@ -40,7 +40,7 @@ class Mapper:
         self._calls = _Classes(16)
         self._files = _Classes(16)
         self._cells = np.full((16, 16), _UNSEEN, np.int32)
-        self._roles = _Roles() if mapping.looks_at_role else None
+        self._roles = _Roles() if mapping.depends_on_role else None
 
     def apply(
         self, batch: EventBatch, names: Names, cases: npt.NDArray[np.int64] | None = None
@@ -99,16 +99,16 @@ class Mapper:
     def _columns(self, batch: EventBatch) -> Iterator[npt.NDArray[Any]]:
         """Yield the columns that determine names, except for cases."""
         yield from (batch.call, batch.file)
-        if self.mapping.looks_at_layer:
+        if self.mapping.depends_on_layer:
             yield batch.layer
-        if self.mapping.looks_at_kind:
+        if self.mapping.depends_on_kind:
             yield batch.kind
 
     def _call_keys(self, batch: EventBatch) -> npt.NDArray[np.int64]:
         keys = batch.call.astype(np.int64)
-        if self.mapping.looks_at_layer or self.mapping.looks_at_kind:
-            layer = batch.layer if self.mapping.looks_at_layer else np.zeros(1, np.int64)
-            kind = batch.kind if self.mapping.looks_at_kind else np.zeros(1, np.int64)
+        if self.mapping.depends_on_layer or self.mapping.depends_on_kind:
+            layer = batch.layer if self.mapping.depends_on_layer else np.zeros(1, np.int64)
+            kind = batch.kind if self.mapping.depends_on_kind else np.zeros(1, np.int64)
             return keys * 256 + layer.astype(np.int64) * 16 + kind
         return keys * 256
 

@@ -19,7 +19,7 @@ from .state.concurrency import Concurrency
 from .state.durations import Durations
 from .state.nodes import Nodes
 from .state.open_cases import NOTHING, OpenCases
-from .state.reorder_buffer import Events, Pending
+from .state.reorder_buffer import Events, ReorderBuffer
 
 if TYPE_CHECKING:
     from ...results.dfg import Graph
@@ -61,7 +61,7 @@ class DfgAnalyzer:
         self._closing: list[int] = []
         self._renamed = 0
         self._due = _MIN_AT_ONCE
-        self._pending = Pending()
+        self._pending = ReorderBuffer()
         self._parts = _Parts.make(settings, _NARROWEST)
 
     @property
@@ -120,7 +120,7 @@ class DfgAnalyzer:
         else:
             self._end(name)
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Places all waiting events and frees memory, for a job without activity."""
         self._place(None)
         self._pending.fit()
@@ -214,7 +214,7 @@ class DfgAnalyzer:
         made._settings = settings
         made._counts = Counts.restore(data["counts"])
         made._closing, made._renamed, made._due = list(data["closing"]), data["renamed"], data["due"]
-        made._pending = Pending.restore(data["pending"])
+        made._pending = ReorderBuffer.restore(data["pending"])
         made._parts = _Parts(
             nodes=Nodes.restore(data["nodes"]),
             edges=Edges.restore(data["edges"]),

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems, Latency, MetadataPhase
 from ..file_groups import DATA, READS, WRITES
-from ..pipeline.analysis_queue import Taken
+from ..pipeline.analysis_queue import QueuedEvents
 from ..pipeline.contract import AnalyzerKind, JobContext
 from . import phase_table as table
 from .event_sums import METADATA, summed, totals_of
@@ -43,7 +43,7 @@ class FileSystemsAnalyzer:
         self._counts = np.zeros(1, np.uint8)
         self._own_clock = False
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
         self._places.add_files(self._names.files)
         if len(self._counts) < len(self._names.files):
@@ -51,7 +51,7 @@ class FileSystemsAnalyzer:
             data[0] = False
             ways = np.where(data, np.uint8(METADATA), np.uint8(0))
             self._counts = ways | (self._names.left_out ^ np.uint8(READS | WRITES))
-        for rows in summed(taken.batch, self._hosts(taken), self._places, self._counts, self._gap_ns):
+        for rows in summed(queued.batch, self._hosts(queued), self._places, self._counts, self._gap_ns):
             totals = totals_of(rows, len(self._places.all), _SUMMED)
             totals[: len(self._sums)] += self._sums
             self._sums = np.minimum(totals, _SATURATION)
@@ -60,7 +60,7 @@ class FileSystemsAnalyzer:
     def close_stream(self, stream: str) -> None:
         """Do nothing."""
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
@@ -68,7 +68,7 @@ class FileSystemsAnalyzer:
         told = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
         return {reason: number for reason, number in told.items() if number}
 
-    def frozen(self) -> Callable[[], JobFileSystems]:
+    def deferred_result(self) -> Callable[[], JobFileSystems]:
         """Copy the phases and return a function that computes the result."""
         rows, sums = self._phases.rows.copy(), self._sums  # sums are replaced, never changed in place
         job, gap_s, own_clock = self._job, self._gap_s, self._own_clock
@@ -86,15 +86,15 @@ class FileSystemsAnalyzer:
 
         return result
 
-    def _hosts(self, taken: Taken) -> npt.NDArray[np.int64]:
+    def _hosts(self, queued: QueuedEvents) -> npt.NDArray[np.int64]:
         """Return the host number of each event."""
         numbers = []
-        for run in taken.runs:
+        for run in queued.runs:
             numbers.append(self._places.host(run.info.host))
             self._own_clock = self._own_clock or run.info.clock_offset_ns is None
         if min(numbers) == max(numbers):
-            return np.broadcast_to(np.int64(numbers[0]), (len(taken.batch),))
-        return np.repeat(np.array(numbers, np.int64), taken.lengths)
+            return np.broadcast_to(np.int64(numbers[0]), (len(queued.batch),))
+        return np.repeat(np.array(numbers, np.int64), queued.lengths)
 
 
 def _use(

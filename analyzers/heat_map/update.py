@@ -15,14 +15,14 @@ from ...events.batch import representatives
 from ...events.summaries import busy_ns
 from ...results.jobs.heat_map import HeatMap, HeatRow
 from ..file_groups import DATA, READS, WRITES
-from ..pipeline.analysis_queue import Run, Taken
+from ..pipeline.analysis_queue import QueuedEvents, Run
 from ..pipeline.contract import AnalyzerKind, JobContext
 from .grid import BIN_NS, Grid, Ints, summed_bins
 from .settings import HeatMapSettings
 
 _MAX_PROCESSES: Final = 4096
 """Maximum number of distinct processes without a rank; all further ones count as the last."""
-_MAX_TOLD_APART: Final = 65_536
+_MAX_DISTINGUISHED: Final = 65_536
 """Maximum number of ranks whose times are stored separately within a row."""
 _AT_ONCE: Final = 8192  # events per piece
 _PLANES: Final = np.full(256, 2, np.int64)
@@ -46,7 +46,7 @@ class _Rows:
     def add(self, member: Ints, busy: Ints) -> None:
         """Add the time of calls."""
         self.count = max(self.count, int(member.max()) + 1)
-        known = min(self.count, _MAX_TOLD_APART)
+        known = min(self.count, _MAX_DISTINGUISHED)
         if known > len(self.spent):
             self.spent = np.concatenate([self.spent, np.zeros(known - len(self.spent), np.int64)])
         rows = member < known
@@ -66,16 +66,16 @@ class HeatMapAnalyzer:
         self._commands: list[str] = []
         self._beyond = 0
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
-        run = np.broadcast_to(np.int64(0), (len(taken.batch),))
-        if len(taken.runs) > 1:
-            run = np.repeat(np.arange(len(taken.runs)), taken.lengths)
-        for at in range(0, len(taken.batch), _AT_ONCE):  # columns that fit into the cache take half of the time
+        run = np.broadcast_to(np.int64(0), (len(queued.batch),))
+        if len(queued.runs) > 1:
+            run = np.repeat(np.arange(len(queued.runs)), queued.lengths)
+        for at in range(0, len(queued.batch), _AT_ONCE):  # columns that fit into the cache take half of the time
             piece = slice(at, at + _AT_ONCE)
-            self._take_in(taken.batch.select(piece), taken.runs, run[piece])
+            self._add_run(queued.batch.select(piece), queued.runs, run[piece])
 
-    def _take_in(self, batch: EventBatch, runs: list[Run], run: Ints) -> None:
+    def _add_run(self, batch: EventBatch, runs: list[Run], run: Ints) -> None:
         busy = busy_ns(batch).astype(np.int64, copy=False)
         rows = self._wanted(batch, busy)
         if not len(rows):
@@ -102,14 +102,14 @@ class HeatMapAnalyzer:
     def close_stream(self, stream: str) -> None:
         """Do nothing."""
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
         """Return how often a process beyond the bound was counted as the last one."""
         return {"processes": self._beyond} if self._beyond else {}
 
-    def frozen(self) -> Callable[[], HeatMap]:
+    def deferred_result(self) -> Callable[[], HeatMap]:
         """Copy the sums and return a function that computes the result."""
         job, grids = self._job, [(grid.cells.copy(), grid.low, grid.used, grid.shift) for grid in self._grids]
         rows = [(each.fold, each.count, each.spent.copy()) for each in self._rows]

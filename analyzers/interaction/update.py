@@ -190,7 +190,7 @@ class InteractionAnalyzer:
     def merge(self, other: InteractionAnalyzer) -> None:
         """Add the graph of another analyzer with the same names and spaces, over other streams."""
         rows = self._actors.merge(other._actors, other._actors.keys)
-        self._settle()
+        self._drop_evicted()
         channels = np.array([0, *(self._channels.adopt(other._channels, n) for n in range(1, len(other._channels)))])
         users = rows[other._uses.keys // SPACE]
         kept = np.flatnonzero(users >= 0)
@@ -255,9 +255,9 @@ class InteractionAnalyzer:
         made = np.where(known < 0, -1, self._actors.column("maker")[known]) if len(self._actors) else known
         tells = (pid > 0) & (parent > 0) & (made < 0)
         _, at = np.unique(keys[tells], return_index=True)  # of several makers the first one wins
-        told = np.flatnonzero(tells)[np.sort(at)]
-        makers = space[told] * SPACE + parent[told]
-        self._actors.meet(np.insert(keys, told + 1, makers))
+        introduced = np.flatnonzero(tells)[np.sort(at)]
+        makers = space[introduced] * SPACE + parent[introduced]
+        self._actors.meet(np.insert(keys, introduced + 1, makers))
         self._actors.add(
             keys,
             events=0,
@@ -265,9 +265,9 @@ class InteractionAnalyzer:
             rank=rank,
             name=np.where(name == 0, -1, name),
         )
-        if not len(told):
+        if not len(introduced):
             return
-        targets = self._actors.add(keys[told], events=0, maker=parent[told])
+        targets = self._actors.add(keys[introduced], events=0, maker=parent[introduced])
         sources = self._actors.find(makers)
         others = np.flatnonzero(sources != targets)
         links = link_keys(sources[others], targets[others], LINK_KINDS.index("fork"))
@@ -316,30 +316,30 @@ class InteractionAnalyzer:
         self._uses.add((rows * SPACE + channel)[used], **{name: column[used] for name, column in columns.items()})
 
     def _kernel(self, batch: EventBatch, space: int) -> None:
-        told = self._events.update(batch, self._codes[batch.call], space)
-        self.device_wakeups += told.device_wakeups
-        self.void_wakeups += told.void_wakeups
-        if len(told.actors):
-            self._actor(told.actors, **told.columns)
-        for link in told.links:
+        update = self._events.update(batch, self._codes[batch.call], space)
+        self.device_wakeups += update.device_wakeups
+        self.void_wakeups += update.void_wakeups
+        if len(update.actors):
+            self._actor(update.actors, **update.columns)
+        for link in update.links:
             self._link(link.source, link.target, link.kind, link.waited_ns)
 
     def _actor(self, keys: Ints, **values: npt.ArrayLike) -> Rows:
         rows = self._actors.add(keys, **values)
-        self._settle()
+        self._drop_evicted()
         return rows
 
     def _link(self, source: Ints, target: Ints, kind: EdgeKind, waited_ns: npt.ArrayLike = 0) -> None:
         if not len(source):
             return
         ends = self._actors.add(np.concatenate((source, target)), events=0)
-        self._settle()
+        self._drop_evicted()
         one, two = ends[: len(source)], ends[len(source) :]
         kept = np.flatnonzero((one >= 0) & (two >= 0) & (one != two))
         waited = np.broadcast_to(np.asarray(waited_ns, np.int64), (len(source),))[kept]
         self._links.add(link_keys(one[kept], two[kept], LINK_KINDS.index(kind)), count=1, waited_ns=waited)
 
-    def _settle(self) -> None:
+    def _drop_evicted(self) -> None:
         """Remove evicted actors from the other tables."""
         moves = self._actors.take_moves()
         if moves is None:

@@ -12,8 +12,8 @@ from ...events.batch import IntArray, is_constant, representatives
 from ..common.grouping import Grouping
 from ..common.state import Ints
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
-from .intake.batch_buffer import BatchBuffer, Taken
-from .intake.event_conversion import believed, calls_of
+from .intake.batch_buffer import BatchBuffer, BufferedEvents
+from .intake.event_conversion import calls_of, clamped
 from .intake.leaf_aggregation import LeafAggregator, nodes_of
 from .intake.nesting import nest, with_summaries_placed
 from .settings import LayersSettings
@@ -100,7 +100,7 @@ class LayerAnalyzer:
         if len(self._closing) >= _MAX_CLOSING:
             self._process_buffered()
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Process buffered events and frees memory, for a job without activity."""
         self._process_buffered()
         if len(self._waiting):
@@ -190,9 +190,9 @@ class LayerAnalyzer:
                                 for name, table in made.tables._asdict().items()})  # fmt: skip
         return made
 
-    def _take(self) -> Taken:
+    def _take(self) -> BufferedEvents:
         batch, serial, host = self._new.take(self.processes, self.files)
-        batch, clipped = believed(batch)
+        batch, clipped = clamped(batch)
         first, last = int(batch.start.min()), int(batch.end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
         self.last_ns = max(self.last_ns, last) if self.events else last
@@ -201,7 +201,7 @@ class LayerAnalyzer:
         self.without_handle += len(batch) - _non_zero(batch.handle)
         self.summaries += _non_zero(batch.flags, Flag.AGGREGATE)
         self.deepest = max(self.deepest, int(representatives(batch.depth).max()))
-        return Taken(batch, serial, host)
+        return BufferedEvents(batch, serial, host)
 
     def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
         file = self.files.of(batch.file, host, self._known, count)

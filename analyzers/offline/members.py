@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -73,6 +72,66 @@ class GroupedResult(NamedTuple):
     beside: tuple[SecondaryResult, ...] = ()
 
 
+class _GroupedEvents:
+    """Events of a trace by group of members.
+
+    Args:
+        events: events with their members.
+        analyzer: analyzer that has seen them.
+        groups: numbers of the members of each group.
+
+    Attributes:
+        edges: events without bytes at the start and end of the trace, so that each group is observed over all of it.
+    """
+
+    def __init__(self, events: MemberEvents, analyzer: GroupAnalyzer, groups: Sequence[Sequence[int]]) -> None:
+        self.edges = edges_of(events.batches)
+        self._events = events
+        self._analyzer = analyzer
+        self._members = [{analyzer.members.all[member].key for member in group} for group in groups]
+        self._group_of = np.full(len(analyzer.members), -1, np.int64)
+        for number, group in enumerate(groups):
+            self._group_of[group] = number
+
+    def totals(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the number of events of each group, their bytes, and the time from the first to the last start, s."""
+        length = len(self._members)
+        volume, counts = np.zeros(length), np.zeros(length, np.int64)
+        since, until = np.full(length + 1, np.inf), np.full(length + 1, -np.inf)
+        for batch, number_of, rows in self._numbered():
+            of_group = np.where(number_of < 0, length, number_of)
+            times = np.broadcast_to(batch.start if rows is None else batch.start.take(rows), of_group.shape) / 1e9
+            np.minimum.at(since, of_group, times)
+            np.maximum.at(until, of_group, times)
+            moved = np.broadcast_to(batch.bytes if rows is None else batch.bytes.take(rows), of_group.shape)
+            counts += np.bincount(of_group, minlength=length + 1)[:-1]
+            volume += np.bincount(of_group, moved, length + 1)[:-1]
+        return counts, volume, (until - since)[:-1]
+
+    def of(self, *numbers: int, edges: Batches | None = None) -> Batches:
+        """Return the events of groups, and the edges of the trace; can be iterated several times."""
+        return Reiterable(lambda: chain(self._selected(numbers), self.edges if edges is None else edges))
+
+    def of_result(self, group: GroupResult) -> Batches:
+        """Return the events of all groups whose members are in a result."""
+        members = {each.key for each in group.members}
+        return self.of(*(number for number, each in enumerate(self._members) if each <= members))
+
+    def _numbered(self) -> Iterator[tuple[EventBatch, npt.NDArray[np.int64], npt.NDArray[np.intp] | None]]:
+        """Yield each batch, the groups of its events that count (-1 for none), and their rows (None for all)."""
+        batches, files, left_out = self._events
+        for batch, info in batches:
+            numbered = self._analyzer.numbered(batch, info, files, left_out) if len(batch) else None
+            if numbered is not None:
+                yield batch, self._group_of.take(numbered[0]), numbered[1]
+
+    def _selected(self, numbers: Sequence[int]) -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+        for batch, number_of, rows in self._numbered():
+            chosen = np.flatnonzero(np.isin(number_of, numbers))
+            if len(chosen):
+                yield batch.select(chosen if rows is None else rows[chosen]), self._events.left_out
+
+
 def with_groups(
     prediction: Prediction, view: SignalWindow, apart: MemberEvents, settings: DetectSettings
 ) -> GroupedResult:
@@ -84,68 +143,39 @@ def with_groups(
         apart: events with their members.
         settings: method and limits.
     """
-    batches, files, left_out = apart
     analyzer = GroupAnalyzer(settings)
-    for batch, info in batches:
-        analyzer.update(batch, info, files, left_out)
+    for batch, info in apart.batches:
+        analyzer.update(batch, info, apart.files, apart.left_out)
     groups = analyzer.grouped()[:MAX_GROUPS]
     if len(groups) < 2:
         return GroupedResult(prediction, view)
-    group_of = np.full(len(analyzer.members), -1, np.int64)
-    for number, group in enumerate(groups):
-        group_of[group] = number
-    volume = np.zeros(len(groups))
-    counts = np.zeros(len(groups), np.int64)
-    since, until = np.full(len(groups) + 1, np.inf), np.full(len(groups) + 1, -np.inf)
-
-    def numbered() -> Iterator[tuple[EventBatch, npt.NDArray[np.int64], npt.NDArray[np.intp] | None]]:
-        for batch, info in batches:
-            told = analyzer.numbered(batch, info, files, left_out) if len(batch) else None
-            if told is not None:
-                yield batch, group_of.take(told[0]), told[1]
-
-    def own(*numbers: int) -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-        for batch, number_of, rows in numbered():
-            chosen = np.flatnonzero(np.isin(number_of, numbers))
-            if len(chosen):
-                yield batch.select(chosen if rows is None else rows[chosen]), left_out
-
-    for batch, number_of, rows in numbered():
-        of_group = np.where(number_of < 0, len(groups), number_of)
-        times = np.broadcast_to(batch.start if rows is None else batch.start.take(rows), of_group.shape) / 1e9
-        np.minimum.at(since, of_group, times)
-        np.maximum.at(until, of_group, times)
-        moved = np.broadcast_to(batch.bytes if rows is None else batch.bytes.take(rows), of_group.shape)
-        counts += np.bincount(of_group, minlength=len(groups) + 1)[:-1]
-        volume += np.bincount(of_group, moved, len(groups) + 1)[:-1]
-    edges = edges_of(batches)
-    first = [(make_batch(1, {"start": batch.start[:1]}), left_out) for batch, left_out in edges]
+    events = _GroupedEvents(apart, analyzer, groups)
+    counts, volume, span_s = events.totals()
     found, views = [], {}
-    for number, group in enumerate(groups):
-        if counts[number] >= MIN_REQUESTS:
-            mine = partial(own, number)
-            theirs, seen = examine(Reiterable(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
-            if (
-                theirs.confidence < TUNING.tolerances.certain_confidence
-            ):  # a group that ended before the trace has been silent since
-                ended, then = examine(Reiterable(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
-                if ended.confidence > theirs.confidence:
-                    theirs, seen = ended.without_next(), then
-            views[id(theirs.period_s)] = seen
-            members = [analyzer.members.all[member] for member in group]
-            found.append(GroupResult(members, float(volume[number]), theirs, float(until[number] - since[number])))
-
-    def events_of(group: GroupResult) -> Batches:
-        members = {each.key for each in group.members}
-        its = [number for number, each in enumerate(groups) if analyzer.members.all[each[0]].key in members]
-        return Reiterable(lambda: chain(own(*its), edges))
-
-    answer = combine_predictions(prediction, found)
-    answer, beside = _counted(answer, [events_of(group) for group in answer.beside], settings)
-    told, main, _ = answer
+    for number in np.flatnonzero(counts >= MIN_REQUESTS).tolist():
+        own, seen = _period_of(events, number, settings, prediction.job)
+        views[id(own.period_s)] = seen
+        members = [analyzer.members.all[member] for member in groups[number]]
+        found.append(GroupResult(members, float(volume[number]), own, float(span_s[number])))
+    combined = combine_predictions(prediction, found)
+    combined, beside = _counted(combined, [events.of_result(group) for group in combined.beside], settings)
+    result, main, _ = combined
     if main is None:
-        return GroupedResult(told, view, beside=beside)
-    return GroupedResult(told, views.get(id(told.period_s), view), events_of(main), beside)
+        return GroupedResult(result, view, beside=beside)
+    return GroupedResult(result, views.get(id(result.period_s), view), events.of_result(main), beside)
+
+
+def _period_of(
+    events: _GroupedEvents, number: int, settings: DetectSettings, job: str
+) -> tuple[Prediction, SignalWindow]:
+    """Find the period of a group, also if the group has ended before the trace and has been silent since."""
+    prediction, view = examine(events.of(number), settings, job)
+    if prediction.confidence < TUNING.tolerances.certain_confidence:
+        begin = [(make_batch(1, {"start": batch.start[:1]}), left_out) for batch, left_out in events.edges]
+        ended, until_end = examine(events.of(number, edges=begin), settings, job)
+        if ended.confidence > prediction.confidence:
+            return ended.without_next(), until_end
+    return prediction, view
 
 
 def _counted(

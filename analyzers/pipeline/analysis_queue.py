@@ -20,7 +20,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class QueuedEvents:
     """Events in order of arrival, in the job's numbering.
 
     Attributes:
@@ -61,7 +61,7 @@ class AnalysisQueue:
         self._batches: list[EventBatch] = []
         self._runs: list[Run] = []
         self._length = 0
-        self._whole: Taken | None = None
+        self._whole: QueuedEvents | None = None
         """All events as one object, cached on first request."""
 
     def __len__(self) -> int:
@@ -80,20 +80,20 @@ class AnalysisQueue:
         else:
             self._runs.append(Run(stream, info, len(batch)))
 
-    def since(self, first: int) -> Taken:
+    def since(self, first: int) -> QueuedEvents:
         """Return all events except the ``first`` ones; there must be some."""
         if len(self._batches) > 1:
             self._batches = [concatenate(self._batches)]
         if not first:
             if self._whole is None:
-                self._whole = Taken(self._batches[0], self._runs[:])
+                self._whole = QueuedEvents(self._batches[0], self._runs[:])
             return self._whole
         runs, before = [], 0
         for stream, info, length in self._runs:
             if before + length > first:
                 runs.append(Run(stream, info, before + length - max(before, first)))
             before += length
-        return Taken(self._batches[0].select(slice(first, None)), runs)
+        return QueuedEvents(self._batches[0].select(slice(first, None)), runs)
 
     def pack(self) -> None:
         """Concatenates all events to one batch that shares no memory with received messages."""

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 from pydantic import BaseModel, ValidationError
 
 from ...events import ConfigError
-from .analysis_queue import Taken
+from .analysis_queue import QueuedEvents
 from .numbering import JobNames
 from .settings import AnalyzerSettings
 
@@ -49,7 +49,7 @@ class Analyzer(Protocol):
     objects of iotide's classes, so that ``snapshots`` can store it; functions are not allowed.
     """
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events in the job's numbering. Events of one stream are in order of their ends."""
         ...
 
@@ -57,7 +57,7 @@ class Analyzer(Protocol):
         """End a stream. A stream of the same name may begin later."""
         ...
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Process buffered events, and frees memory that a job without activity does not need."""
         ...
 
@@ -70,7 +70,7 @@ class Analyzer(Protocol):
 class Reporting(Protocol):
     """Analyzer with a public result."""
 
-    def frozen(self) -> Callable[[], BaseModel]:
+    def deferred_result(self) -> Callable[[], BaseModel]:
         """Copy the state and return a function that computes the result.
 
         The function can run later and in any thread.
@@ -86,7 +86,7 @@ class AnalyzerKind:
         name: name in failures and losses, in settings tables, and in the API path below the job.
         make: function that creates an analyzer for a job; None if the settings disable it.
         settings: model of the table ``analyzers.NAME``; None if ``AnalyzerSettings`` has a separate table.
-        result: model returned by ``frozen`` and by the API below the job's path; None if published elsewhere.
+        result: model returned by ``deferred_result`` and by the API below the job's path; None if published elsewhere.
     """
 
     name: str

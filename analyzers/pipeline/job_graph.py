@@ -17,7 +17,7 @@ from ..dfg.spec.cases import Cases
 from ..dfg.spec.filters import Filter, Selector
 from ..dfg.spec.mapping import Mapping
 from ..dfg.update import ActivityRow, DfgAnalyzer
-from .analysis_queue import Taken
+from .analysis_queue import QueuedEvents
 from .contract import AnalyzerKind, JobContext
 from .graph_steps import activities_on_data, graph_columns, selected_events, with_data
 
@@ -58,15 +58,15 @@ class JobGraph:
         self._streams: dict[str, int] = {}
         self._numbered = 0
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
         if self._by_stream and not self._selector.filter.terms:
-            streams = np.array([self._number(run.stream) for run in taken.runs], np.int64)
-            self._add(taken.batch, np.repeat(streams, taken.lengths))
+            streams = np.array([self._number(run.stream) for run in queued.runs], np.int64)
+            self._add(queued.batch, np.repeat(streams, queued.lengths))
             return
         batches: list[EventBatch] = []
         cases: list[npt.NDArray[np.int64]] = []
-        for batch, stream, info in taken.parts():
+        for batch, stream, info in queued.parts():
             chosen = selected_events(batch, self._selector, self._names, info)
             batches.append(chosen)
             cases.append(self._case(stream, len(chosen)) if self._by_stream else self._cases.of(chosen, stream, info))
@@ -83,16 +83,16 @@ class JobGraph:
         if (case := self._streams.pop(stream, None)) is not None:
             self._analyzer.close_case(case)
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Frees memory that a job without activity does not need."""
-        self._analyzer.settle()
+        self._analyzer.compact()
 
     def graph(self) -> Graph:
         """Return the current graph."""
         graph = self._analyzer.graph(self._mapper.names, self._job)
         return with_data(graph, activities_on_data(self._mapper, self._names))
 
-    def frozen(self) -> Callable[[], Graph]:
+    def deferred_result(self) -> Callable[[], Graph]:
         """Copy the state and return a function that computes the graph.
 
         The function can run later and in any thread.

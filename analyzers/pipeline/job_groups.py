@@ -6,7 +6,7 @@ from ...results.prediction import Prediction
 from ..groups.update import MIN_MEMBERS, GroupAnalyzer
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
-from .analysis_queue import Taken
+from .analysis_queue import QueuedEvents
 from .contract import AnalyzerKind, JobContext
 
 
@@ -22,11 +22,11 @@ class JobGroups:
         self._names = context.names
         self.analyzer = GroupAnalyzer(context.settings.detect)
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
         # the signal of the whole job distinguishes a clock that jumped ahead
         until_ns = None if self.signal is None else self.signal.last_ns
-        for batch, _, info in taken.parts():
+        for batch, _, info in queued.parts():
             self.analyzer.update(batch, info, self._names.files, self._names.left_out, until_ns)
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool) -> Prediction:
@@ -36,7 +36,7 @@ class JobGroups:
     def close_stream(self, stream: str) -> None:
         """Do nothing; members of ended streams remain."""
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:

@@ -16,7 +16,7 @@ from ...events.schema import UNKNOWN_RANK
 from ..interaction.settings import InteractionSettings
 from ..interaction.tables import Tables
 from ..interaction.update import InteractionAnalyzer, Introduction
-from .analysis_queue import Taken
+from .analysis_queue import QueuedEvents
 from .contract import AnalyzerKind, JobContext
 from .numbering import JobNames
 
@@ -53,36 +53,38 @@ class JobInteractions:
         self._held: dict[tuple[int, int], list[EventBatch]] = {}
         self._held_events = 0
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events in the job's numbering."""
-        if len(taken.runs) > 1 and self._all_told(taken):
+        if len(queued.runs) > 1 and self._add_identified(queued):
             return
-        for batch, stream, info in taken.parts():
-            who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
+        for batch, stream, info in queued.parts():
+            columns = batch.replace(
+                pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank)
+            )
             space, number = self.number(stream, info)
-            self._hold(who, space, _ANY if _is_told(who) else number)
+            self._buffer(columns, space, _ANY if _has_ids(columns) else number)
 
-    def _all_told(self, taken: Taken) -> bool:
+    def _add_identified(self, queued: QueuedEvents) -> bool:
         """Add the events of several streams of one host at once. This needs numbers for all of them."""
-        infos = [run.info for run in taken.runs]
+        infos = [run.info for run in queued.runs]
         if any(info.host != infos[0].host for info in infos):
             return False
-        batch, lengths = taken.batch, taken.lengths
+        batch, lengths = queued.batch, queued.lengths
         pid = np.repeat(np.array([info.pid for info in infos], np.int64), lengths)
         rank = np.repeat(np.array([info.rank for info in infos], np.int64), lengths)
-        who = batch.replace(
+        columns = batch.replace(
             pid=np.where(batch.pid == 0, pid, batch.pid), rank=np.where(batch.rank == UNKNOWN_RANK, rank, batch.rank)
         )
-        if not _is_told(who):
+        if not _has_ids(columns):
             return False
-        for run in taken.runs:
+        for run in queued.runs:
             space, _ = self.number(run.stream, run.info)
-        self._hold(who, space, _ANY)
+        self._buffer(columns, space, _ANY)
         return True
 
     def introduce(self, stream: str, info: StreamInfo) -> None:
         """Add the introduction of a finished trace's stream. The last stream of a process names it."""
-        self.settle()
+        self.compact()
         space, number = self.number(stream, info)
         self._analyzer.introduce_all([_introduction(self._names, info, space=space, stream=number)])
 
@@ -102,19 +104,19 @@ class JobInteractions:
                 self._introduce()
         return space, number
 
-    def _hold(self, who: EventBatch, space: int, number: int) -> None:
+    def _buffer(self, columns: EventBatch, space: int, number: int) -> None:
         # events identified by numbers form one batch across streams
-        self._held.setdefault((space, number), []).append(who)
-        self._held_events += len(who)
+        self._held.setdefault((space, number), []).append(columns)
+        self._held_events += len(columns)
         if self._held_events >= _MAX_HELD:
-            self.settle()
+            self.compact()
 
     def close_stream(self, stream: str) -> None:
         """End a stream."""
         self._streams.pop(stream, None)
         self._introduced.pop(stream, None)
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Process buffered events. A batch of few events costs as much as one of a thousand."""
         self._introduce()
         for (space, number), batches in self._held.items():
@@ -122,7 +124,7 @@ class JobInteractions:
         self._held.clear()
         self._held_events = 0
 
-    def frozen(self) -> Callable[[], Ranking]:
+    def deferred_result(self) -> Callable[[], Ranking]:
         """Copy the state and return a function that computes the ranking.
 
         The function can run later and in any thread.
@@ -139,7 +141,7 @@ class JobInteractions:
 
     def tables(self) -> Tables:
         """Return a copy of the graph's columns."""
-        self.settle()
+        self.compact()
         return self._analyzer.tables()
 
     def shared(self) -> tuple[str, Tables, Sequence[str]]:
@@ -156,12 +158,12 @@ class JobInteractions:
         self._analyzer.introduce_all(introductions)
 
 
-def _is_told(who: EventBatch) -> bool:
+def _has_ids(columns: EventBatch) -> bool:
     """Return whether all events identify their thread, process or rank by number."""
-    for column, unknown in ((who.tid, 0), (who.pid, 0), (who.rank, UNKNOWN_RANK)):
+    for column, unknown in ((columns.tid, 0), (columns.pid, 0), (columns.rank, UNKNOWN_RANK)):
         if is_constant(column) and column[0] != unknown:
             return True
-    return bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
+    return bool(len(columns)) and bool(((columns.tid != 0) | (columns.pid != 0) | (columns.rank != UNKNOWN_RANK)).all())
 
 
 def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:

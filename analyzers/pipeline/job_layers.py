@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..layers.update import LayerAnalyzer
-from .analysis_queue import Taken
+from .analysis_queue import QueuedEvents
 from .contract import AnalyzerKind, JobContext
 
 if TYPE_CHECKING:
@@ -25,20 +25,20 @@ class JobLayers:
         self._names = context.names
         self._analyzer = LayerAnalyzer(settings)
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
-        for batch, stream, info in taken.parts():
+        for batch, stream, info in queued.parts():
             self._analyzer.update(batch, stream, info, self._names.files)
 
     def close_stream(self, stream: str) -> None:
         """End a stream, and the enclosing calls in it."""
         self._analyzer.close_stream(stream)
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Frees memory that a job without activity does not need."""
-        self._analyzer.settle()
+        self._analyzer.compact()
 
-    def frozen(self) -> Callable[..., Layers]:
+    def deferred_result(self) -> Callable[..., Layers]:
         """Copy the state and return a function that computes the report.
 
         The function can run later and in any thread.

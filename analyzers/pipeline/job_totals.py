@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...results.jobs.job import CallTotal, FileTotal, NotCounted
 from ..file_groups import CHANNEL, SYSTEM
 from ..totals import Totals
-from .analysis_queue import Taken
+from .analysis_queue import QueuedEvents
 from .contract import AnalyzerKind, JobContext
 from .numbering import JobNames
 
@@ -21,14 +21,14 @@ class JobTotals:
         self._names = context.names
         self.totals = Totals(max_files=context.settings.max_files, max_calls=context.settings.max_calls)
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Add events."""
-        self.totals.update(taken.batch, self._names.left_out)
+        self.totals.update(queued.batch, self._names.left_out)
 
     def close_stream(self, stream: str) -> None:
         """Do nothing."""
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Do nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:

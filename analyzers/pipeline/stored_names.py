@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 CLASSES: Final = {
+    "analyzers.dfg.state.reorder_buffer:ReorderBuffer": "analyzers.dfg.state.reorder_buffer:Pending",
     "analyzers.file_systems.file_system_table:FileSystemTable": "analyzers.file_systems.places:Places",
     "analyzers.file_systems.file_system_table:IdentifiedFileSystem": "analyzers.file_systems.places:Placed",
     "analyzers.file_systems.file_system_table:NodeFileSystem": "analyzers.file_systems.places:Spot",
@@ -19,6 +20,7 @@ CLASSES: Final = {
     "analyzers.online.predictor:_DirectionSearch": "analyzers.online.predictor:_Side",
     "analyzers.online.resolution_search:_AlternativePeriod": "analyzers.online.resolution_search:_Rival",
     "analyzers.online.resolution_search:_KnownPeriod": "analyzers.online.resolution_search:_Known",
+    "analyzers.pipeline.analysis_queue:QueuedEvents": "analyzers.pipeline.analysis_queue:Taken",
     "daemon.jobs.losses.early_losses:EarlyLosses": "daemon.jobs.losses.unheld:Unheld",
 }
 _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {

@@ -17,13 +17,7 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
     Raises:
         InputError: the arrays are not a grammar (a rule is missing, empty or recursive), or the length is wrong.
     """
-    ends = np.cumsum(rules.lengths, dtype=np.int64)
-    if not len(ends) or int(ends[-1]) != len(rules.values) or len(rules.values) != len(rules.counts):
-        raise _broken(where, "the symbols of all rules, one after the other")
-    if len(rules.values) and int(rules.values.min()) < -len(ends):
-        raise _broken(where, f"a rule below {len(ends)}")
-    if not rules.counts.all() or (len(ends) > 1 and not rules.lengths.all()):
-        raise _broken(where, "rules with symbols, and counts from 1")
+    ends = _rule_ends(rules, where)
     values, counts = rules.values.tolist(), rules.counts.tolist()
     begins, stops = [0, *ends[:-1].tolist()], ends.tolist()
     out = np.empty(length, np.int32)
@@ -57,7 +51,7 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
         span = spans[inner]
         if span is None:
             if is_open[inner]:
-                raise _broken(where, "rules that do not stand in themselves")
+                raise _broken(where, "rules that do not contain themselves")
             waiting.append((rule, at, started, times))
             rule, at, started, times = inner, begins[inner], filled, count
             is_open[rule] = True
@@ -70,6 +64,22 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
     if filled != length:
         raise _broken(where, f"{length} calls, not {filled}")
     return out
+
+
+def _rule_ends(rules: Rules, where: str) -> npt.NDArray[np.int64]:
+    """Return the end of each rule among the symbols, int64[rules].
+
+    Raises:
+        InputError: the arrays do not fit together, or a rule is missing or empty.
+    """
+    ends = np.cumsum(rules.lengths, dtype=np.int64)
+    if not len(ends) or int(ends[-1]) != len(rules.values) or len(rules.values) != len(rules.counts):
+        raise _broken(where, "the symbols of all rules, one after the other")
+    if len(rules.values) and int(rules.values.min()) < -len(ends):
+        raise _broken(where, f"a rule below {len(ends)}")
+    if not rules.counts.all() or (len(ends) > 1 and not rules.lengths.all()):
+        raise _broken(where, "rules with symbols, and counts from 1")
+    return ends
 
 
 def _repeat(out: npt.NDArray[np.int32], start: int, stop: int, times: int, where: str) -> int:

@@ -90,7 +90,7 @@ def feed(batches: list[Part], files: list[FileInfo]) -> LayerAnalyzer:
     made = LayerAnalyzer(LayersSettings())
     for stream, info, batch in batches:
         made.update(batch, stream, info, files)
-    made.settle()
+    made.compact()
     return made
 
 
@@ -174,7 +174,7 @@ def crowd(_: int) -> tuple[float, float, float, int]:
             file = np.repeat(random.integers(1, MANY_FILES + 1, 16), 4)
             info = StreamInfo(job="j", source="b", host=f"n{process // 96}", rank=process, pid=process + 1)
             made.update(batch.replace(file=file), str(process), info, files)
-        made.settle()
+        made.compact()
         sizes.append((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bare) / 1024)
     begin = time.process_time()
     make_report(made, ["", "write", "MPI_File_write_at", "H5Dwrite"])

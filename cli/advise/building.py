@@ -30,4 +30,4 @@ def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -
     periodicity = analyse(
         trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.with_members, trace.stamp_s
     ).prediction
-    return analyzer.frozen()(periodicity)
+    return analyzer.deferred_result()(periodicity)

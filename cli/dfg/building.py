@@ -100,7 +100,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
                 yield Part(stream, batch, cases.of(batch, name, stream.info))
 
     kept = trace.events
-    if view.filter.terms or view.mapping.looks_at_role:
+    if view.filter.terms or view.mapping.depends_on_role:
         kept = 0
         for part in parts():
             kept += len(part.batch)
@@ -118,7 +118,7 @@ def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: i
         analyzer.update(**columns)
         cases.update(dict.fromkeys(np.unique(columns["case"][columns["activity"] >= 0]).tolist()))
     if selection.events:
-        analyzer.settle()
+        analyzer.compact()
     for each in sorted(cases):
         analyzer.close_case(each)
     graph = analyzer.graph(selection.mapper.names, job)

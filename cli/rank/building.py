@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...analyzers.interaction.bounded_table import NEVER
 from ...analyzers.interaction.settings import InteractionSettings
-from ...analyzers.pipeline.analysis_queue import Taken
+from ...analyzers.pipeline.analysis_queue import QueuedEvents
 from ...analyzers.pipeline.job_interactions import JobInteractions
 from ...analyzers.pipeline.numbering import StreamNames
 from ...analyzers.pipeline.settings import AnalyzerSettings
@@ -68,7 +68,7 @@ def rank_traces(paths: list[Path], format_name: str | None, settings: Interactio
     for name, stream in sorted(streams.items(), key=lambda each: each[1].first_ns):
         interactions.introduce(name, stream.info)
     print_problems(problems, unsupported)
-    ranking = interactions.frozen()()
+    ranking = interactions.deferred_result()()
     if names.overflowed:
         note = f"{names.overflowed:,} calls and files beyond the bound count as unknown"
         ranking = ranking.model_copy(update={"notes": [*ranking.notes, note]})
@@ -90,10 +90,10 @@ class _Stream:
         self._translation = translation
         self.first_ns = -NEVER
 
-    def translate(self, chunk: Chunk) -> Taken:
+    def translate(self, chunk: Chunk) -> QueuedEvents:
         """Return events in the numbers of the whole trace."""
         self._translation.define(chunk.definitions)
         batch = self._translation.translate(chunk.batch)
         if len(batch) and self.first_ns == -NEVER:
             self.first_ns = int(batch.start[0])
-        return Taken.of(batch, chunk.stream, self.info)
+        return QueuedEvents.of(batch, chunk.stream, self.info)

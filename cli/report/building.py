@@ -10,7 +10,7 @@ from ...analyzers.heat_map.update import HeatMapAnalyzer
 from ...analyzers.layers.report.report import Cut
 from ...analyzers.offline.detection import AnalysisOptions, analyse
 from ...analyzers.online.predictor import Predictor
-from ...analyzers.pipeline.analysis_queue import Taken
+from ...analyzers.pipeline.analysis_queue import QueuedEvents
 from ...analyzers.pipeline.contract import Analyzer, JobContext
 from ...analyzers.pipeline.job_graph import JobGraph
 from ...analyzers.pipeline.job_interactions import JobInteractions
@@ -40,21 +40,21 @@ class _CombinedAnalyzers:
         self._predictor = predictor
         self._names = context.names
 
-    def update(self, taken: Taken) -> None:
+    def update(self, queued: QueuedEvents) -> None:
         """Process events."""
-        self._predictor.update(taken.batch, self._names.left_out)
+        self._predictor.update(queued.batch, self._names.left_out)
         for analyzer in self._analyzers:
-            analyzer.update(taken)
+            analyzer.update(queued)
 
     def close_stream(self, stream: str) -> None:
         """Process the end of a stream."""
         for analyzer in self._analyzers:
             analyzer.close_stream(stream)
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Release memory."""
         for analyzer in self._analyzers:
-            analyzer.settle()
+            analyzer.compact()
 
     def losses(self) -> dict[str, int]:
         """Return the losses by bounds, by reason."""
@@ -77,17 +77,17 @@ def material_of(trace: Trace, job: str) -> ReportData:
     together = _CombinedAnalyzers(each, signal, context)
     nesting = nesting_of(trace)
     add_events(together, trace, context.names, in_order=nesting, what="analysing")
-    together.settle()
+    together.compact()
     prediction = analyse(
         trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.with_members, trace.stamp_s
     ).prediction
     first_ns, last_ns = trace.span_ns
     findings = Findings(
         layers=layers.report(_CUT) if nesting is None else layers.report(_CUT, "time", has_handles=nesting.has_handles),
-        heat=heat.frozen()(),
-        graph=graph.frozen()(),
-        ranking=interactions.frozen()(),
-        advice=advice.frozen()(prediction) if isinstance(advice, AdviceAnalyzer) else None,
+        heat=heat.deferred_result()(),
+        graph=graph.deferred_result()(),
+        ranking=interactions.deferred_result()(),
+        advice=advice.deferred_result()(prediction) if isinstance(advice, AdviceAnalyzer) else None,
     )
     subject = JobData(
         job=_detail(trace, job, context, totals, signal),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ...analyzers.pipeline.analysis_queue import Taken
+from ...analyzers.pipeline.analysis_queue import QueuedEvents
 from ...analyzers.pipeline.contract import Analyzer, JobContext
 from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.pipeline.settings import AnalyzerSettings
@@ -57,7 +57,7 @@ def add_events(
                 merge_by_end(batches, ordered=trace.chunks.by_end(stream)) if in_order is None else in_order(batches)
             )
             for batch in _whole(ordered):
-                analyzer.update(Taken.of(batch, stream, info))
+                analyzer.update(QueuedEvents.of(batch, stream, info))
             show(at + 1, len(trace.streams))
     for stream in trace.chunks.names:
         analyzer.close_stream(stream)

@@ -151,7 +151,7 @@ class JobAnalyzers:
             if len(self._closing) >= _MAX_CLOSING:
                 self._catch_up_all()
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Release memory that a silent job does not need.
 
         The events of a small job stay queued: they are smaller than the analyzers' state, and most small jobs end
@@ -166,7 +166,7 @@ class JobAnalyzers:
             self._catch_up_all()
         for name, reader in list(self._readers.items()):
             try:
-                reader.analyzer.settle()
+                reader.analyzer.compact()
             except Exception as error:
                 self._stop(name, error)
 
@@ -229,7 +229,7 @@ class JobAnalyzers:
         if name != "interactions" or (reader := self._readers.get(name)) is None:
             return
         try:
-            reader.analyzer.settle()
+            reader.analyzer.compact()
         except Exception as error:
             self._stop(name, error)
 

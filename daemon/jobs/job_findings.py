@@ -59,13 +59,13 @@ def _layers(session: JobSession) -> _Make | None:
     from ...analyzers.layers.report.report import Cut  # imports all findings, which a job without events does not need
 
     # parts that are not displayed are not computed
-    make, cut = layers.frozen(), Cut(handles=0, files=0, processes=0, hosts=0)
+    make, cut = layers.deferred_result(), Cut(handles=0, files=0, processes=0, hosts=0)
     return lambda: make(cut)
 
 
 def _heat(session: JobSession) -> _Make | None:
     analyzer = session.analyzers.reporting_analyzer("heatmap")
-    return None if analyzer is None else analyzer.frozen()
+    return None if analyzer is None else analyzer.deferred_result()
 
 
 def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[], Advice] | None:
@@ -80,23 +80,23 @@ def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[
     analyzer = session.analyzers.reporting_analyzer("advice")
     if not isinstance(analyzer, AdviceAnalyzer):
         return None
-    make, periodicity = analyzer.frozen(), session.prediction
+    make, periodicity = analyzer.deferred_result(), session.prediction
     return lambda: make(periodicity, run_s)
 
 
 def _file_systems(session: JobSession) -> _Make | None:
     analyzer = session.analyzers.reporting_analyzer("filesystems")
-    return None if analyzer is None else analyzer.frozen()
+    return None if analyzer is None else analyzer.deferred_result()
 
 
 def _graph(session: JobSession) -> _Make | None:
     graph = session.graph
-    return None if graph is None else graph.frozen()
+    return None if graph is None else graph.deferred_result()
 
 
 def _ranking(session: JobSession) -> _Make | None:
     interactions = session.interactions
-    return None if interactions is None else interactions.frozen()
+    return None if interactions is None else interactions.deferred_result()
 
 
 _COPIERS: Final[dict[str, Callable[[JobSession], _Make | None]]] = {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ...analyzers.completeness import Completeness
 from ...analyzers.online.predictor import Predictor
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
-from ...analyzers.time_limit import time_limit_of, written_of
+from ...analyzers.time_limit import measured_writes, time_limit_of
 from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import representatives
@@ -290,7 +290,7 @@ class JobSession:
         if self.own_clock:
             return None
         predictor, first_s = self.predictor, (self.first_ns or 0) / 1e9
-        written = written_of(prediction, predictor.reads, predictor.writes, first_s)
+        written = measured_writes(prediction, predictor.reads, predictor.writes, first_s)
         return time_limit_of(prediction, ends_at_s, written)
 
     def unseen_nodes(self, now_s: float) -> UnseenNodes:
@@ -309,9 +309,9 @@ class JobSession:
         """Time from the start of the first event to the end of the last, s."""
         return 0.0 if self.first_ns is None or self.last_ns is None else (self.last_ns - self.first_ns) / 1e9
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Release memory that a silent job does not need."""
-        self.analyzers.settle()
+        self.analyzers.compact()
 
     @property
     def bytes_read(self) -> int:

@@ -8,7 +8,7 @@ Limits apply at both ends, so that no peer can make the other allocate without b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -248,27 +248,30 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
     for name, value in header.columns:
         if name not in COLUMNS or name in columns:
             raise ProtocolError(f"{name[:40]!r} is no column, or stands twice")
-        dtype = COLUMNS[name][0]
-        if isinstance(value, bytes):
-            if len(value) != header.length * dtype.itemsize:
-                raise ProtocolError(f"column {name} needs {header.length * dtype.itemsize} bytes, not {len(value)}")
-            columns[name] = np.frombuffer(value, dtype)
-            continue
-        if value is not None:
-            least, most = _LIMITS[name]
-            if not least <= value <= most:
-                raise ProtocolError(f"column {name} cannot hold {value}")
-            columns[name] = value
-            continue
-        frame = next(waiting, None)
-        if frame is None or len(frame) != header.length * dtype.itemsize:
-            raise ProtocolError(f"column {name} needs a frame of {header.length * dtype.itemsize} bytes")
-        columns[name] = np.frombuffer(frame, dtype)
+        columns[name] = _decode_column(name, value, header.length, waiting)
     if next(waiting, None) is not None:
         raise ProtocolError("more frames than columns")
     batch = make_batch(header.length, columns)
     _check_values(batch)
     return batch
+
+
+def _decode_column(name: str, value: bytes | int | None, length: int, frames: Iterator[Frame]) -> Any:
+    """Return a column from the header: its bytes, its only value, or None if the next frame has its bytes."""
+    dtype = COLUMNS[name][0]
+    if isinstance(value, bytes):
+        if len(value) != length * dtype.itemsize:
+            raise ProtocolError(f"column {name} needs {length * dtype.itemsize} bytes, not {len(value)}")
+        return np.frombuffer(value, dtype)
+    if value is not None:
+        least, most = _LIMITS[name]
+        if not least <= value <= most:
+            raise ProtocolError(f"column {name} cannot hold {value}")
+        return value
+    frame = next(frames, None)
+    if frame is None or len(frame) != length * dtype.itemsize:
+        raise ProtocolError(f"column {name} needs a frame of {length * dtype.itemsize} bytes")
+    return np.frombuffer(frame, dtype)
 
 
 def sendable_events(batch: EventBatch) -> npt.NDArray[np.bool_] | None:

@@ -150,9 +150,9 @@ def asked(session: Any, now_s: float) -> None:
     if session.graph is not None:
         session.graph.graph().model_dump_json()
     if session.layers is not None:
-        session.layers.frozen()()
+        session.layers.deferred_result()()
     if session.interactions is not None:
-        session.interactions.frozen()()
+        session.interactions.deferred_result()()
     session.signal()
 
 

@@ -27,22 +27,22 @@ from support.jobs.analyzer_kinds import made_by
 from support.servers.running_aggregator import Fed, asking, collecting, feeding, serving, until
 from support.system.waiting import DEADLINE_S
 
-TAKES_IN = ("update", "close_stream", "settle")
+TAKES_IN = ("update", "close_stream", "compact")
 ANSWERS = {
     "totals": ("calls", "files"),
-    "graph": ("losses", "frozen", "top"),
-    "layers": ("losses", "frozen"),
+    "graph": ("losses", "deferred_result", "top"),
+    "layers": ("losses", "deferred_result"),
     "groups": ("losses", "answer"),
-    "filesystems": ("losses", "frozen"),
-    "heatmap": ("losses", "frozen"),
-    "advice": ("losses", "frozen"),
+    "filesystems": ("losses", "deferred_result"),
+    "heatmap": ("losses", "deferred_result"),
+    "advice": ("losses", "deferred_result"),
 }
 PREDICTOR = {SIGNAL: ("update", "flush", "series"), PREDICTION: ("predict",)}
 FAULTS = [
     *(
         (name, method)
         for name in ANALYZERS
-        for method in (*TAKES_IN, *ANSWERS.get(name, ("losses", "frozen", "shared")))
+        for method in (*TAKES_IN, *ANSWERS.get(name, ("losses", "deferred_result", "shared")))
     ),
     *((name, method) for name, methods in PREDICTOR.items() for method in methods),
 ]

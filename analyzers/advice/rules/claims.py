@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -12,17 +13,18 @@ import numpy.typing as npt
 from ....events import Layer
 from ....results.advice import AdviceFinding, Cause
 from ...common.state import Ints
-from ..picture import Calls, Floats, Picture
-from .words import common_pattern
+from ...layers.state.registries import class_name
+from ..call_statistics import Calls, CallStatistics, Floats
 
 _COMPARED: Final = 1000  # maximum number of paths that are compared for a pattern
 _EXAMPLES: Final = 3  # maximum number of example paths per finding
+_NUMBER: Final = re.compile(r"(\d+)")
 
 
 class Group(NamedTuple):
     """Rows that one finding is about."""
 
-    picture: Picture
+    statistics: CallStatistics
     calls: Calls
     rows: Ints
     calls_made: int
@@ -42,7 +44,7 @@ class Part(NamedTuple):
     """Share of the group's time."""
 
 
-class Words(NamedTuple):
+class FindingText(NamedTuple):
     """Texts of a finding."""
 
     title: str
@@ -70,11 +72,11 @@ class Claim:
     rows: Ints
     gain_ns: npt.NDArray[Any]
     place: Ints
-    words: Callable[[Group], Words]
+    words: Callable[[Group], FindingText]
     numbers: dict[str, float] = field(default_factory=dict)
 
 
-def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints, Floats]]:
+def assigned_claims(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints, Floats]]:
     """Assign each row to the claim that saves the most of it. Ties go to the earlier claim.
 
     Yields:
@@ -94,38 +96,38 @@ def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints
 
 def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
     """Create findings from claims that save at least the floor; smaller ones are not reported."""
-    picture = calls.picture
-    for claim, rows, gain in settled(calls, claims):
+    statistics = calls.statistics
+    for claim, rows, gain in assigned_claims(calls, claims):
         place = claim.place[np.isin(claim.rows, rows)]
         for each in np.unique(place).tolist():
             mine = place == each
             chosen = rows[mine]
-            saved = min(picture.slowest(gain[mine], calls.thread[chosen]), run_s)
+            saved = min(statistics.slowest(gain[mine], calls.thread[chosen]), run_s)
             if saved < floor_s:
                 continue
             group = group_of(calls, chosen)
             words = claim.words(group)
-            yield made(group, claim.cause, words, saved, run_s, claim.numbers)
+            yield finding_of(group, claim.cause, words, saved, run_s, claim.numbers)
 
 
 def group_of(calls: Calls, rows: Ints) -> Group:
     """Return the common properties of rows."""
-    picture = calls.picture
+    statistics = calls.statistics
     files = np.unique(calls.file[rows])
     if len(files) == 1:
-        where = picture.path(int(files[0])) or "a file without a name"
+        where = statistics.path(int(files[0])) or "a file without a name"
     else:
-        classes = np.unique(picture.class_of[files])
-        folders = np.unique(picture.folder_of[files])
+        classes = np.unique(statistics.class_of[files])
+        folders = np.unique(statistics.folder_of[files])
         if len(classes) == 1:
-            paths = [picture.path(int(file)) for file in files[:_COMPARED].tolist()]
+            paths = [statistics.path(int(file)) for file in files[:_COMPARED].tolist()]
             where = f"{len(files):,} files {common_pattern(paths)}"
         elif len(folders) == 1:
-            where = f"{len(files):,} files in {picture.folders[int(folders[0])]}"
+            where = f"{len(files):,} files in {statistics.folders[int(folders[0])]}"
         else:
             where = f"{len(files):,} files"
     return Group(
-        picture=picture,
+        statistics=statistics,
         calls=calls,
         rows=rows,
         calls_made=int(calls.calls[rows].sum()),
@@ -135,14 +137,14 @@ def group_of(calls: Calls, rows: Ints) -> Group:
     )
 
 
-def made(
-    group: Group, cause: Cause, words: Words, gain_s: float, run_s: float, numbers: dict[str, float] | None = None
+def finding_of(
+    group: Group, cause: Cause, words: FindingText, gain_s: float, run_s: float, numbers: dict[str, float] | None = None
 ) -> AdviceFinding:
     """Create a finding about a group."""
-    picture, calls, rows = group.picture, group.calls, group.rows
+    statistics, calls, rows = group.statistics, group.calls, group.rows
     ns = calls.ns[rows].astype(np.float64)
     part = words.part or Part(group.calls_made, group.size, 1.0)
-    seconds = picture.slowest(ns, calls.thread[rows]) * part.share
+    seconds = statistics.slowest(ns, calls.thread[rows]) * part.share
     by_thread = np.bincount(calls.thread[rows], ns)
     layers, which = np.unique(calls.layer[rows], return_inverse=True)
     layer = int(layers[np.argmax(np.bincount(which, ns))])
@@ -160,16 +162,28 @@ def made(
         calls=part.calls,
         bytes=part.size,
         files=group.files,
-        examples=_examples(picture, calls.file[rows], ns),
+        examples=_examples(statistics, calls.file[rows], ns),
         processes=len(np.unique(calls.thread[rows])),
-        slowest=picture.label(int(np.argmax(by_thread))),
+        slowest=statistics.label(int(np.argmax(by_thread))),
         first_s=int(calls.first[rows].min()) / 1e9,
         last_s=int(calls.last[rows].max()) / 1e9,
         numbers=numbers or {},
     )
 
 
-def _examples(picture: Picture, file: Ints, ns: Floats) -> list[str]:
+def _examples(statistics: CallStatistics, file: Ints, ns: Floats) -> list[str]:
     times = np.bincount(file, ns)
     order = np.argsort(-times, kind="stable")[:_EXAMPLES].tolist()
-    return [path for each in order if times[each] > 0 and (path := picture.path(each))]
+    return [path for each in order if times[each] > 0 and (path := statistics.path(each))]
+
+
+def common_pattern(paths: Sequence[str]) -> str:
+    """Return paths that differ only in numbers as one. It has ``#`` for the numbers that differ.
+
+    >>> common_pattern(["/run7/t1.h5", "/run7/t22.h5"]), common_pattern(["/run7/x"])
+    ('/run7/t#.h5', '/run7/x')
+    """
+    parts = [_NUMBER.split(path) for path in paths]
+    if len({len(each) for each in parts}) != 1:
+        return class_name(paths[0])
+    return "".join(same.pop() if len(same := set(each)) == 1 else "#" for each in zip(*parts, strict=True))

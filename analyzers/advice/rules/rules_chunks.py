@@ -8,10 +8,10 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ...common.state import Ints
+from ...common.texts import size_text
+from ..call_statistics import LIBRARIES, Calls, Flags, Floats
 from ..datasets import Datasets, datasets_of
-from ..picture import LIBRARIES, Calls, Flags, Floats
-from .claims import Claim, Group, Part, Words
-from .words import size_text
+from .claims import Claim, FindingText, Group, Part
 
 _FEWEST: Final = 100  # minimum number of requests below for a finding
 _LIBRARY_CALL_NS: Final = 20_000.0
@@ -45,12 +45,12 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
     Returns:
         The claims, and whether each file is affected, bool[files].
     """
-    picture = calls.picture
-    small_bytes = picture.settings.small_bytes
-    chunked = np.zeros(len(picture.files), np.bool_)
+    statistics = calls.statistics
+    small_bytes = statistics.settings.small_bytes
+    chunked = np.zeros(len(statistics.files), np.bool_)
     library = np.isin(calls.layer, LIBRARIES)
-    in_hdf5 = np.zeros(len(picture.files), np.bool_)
-    in_hdf5[picture.keys.file[picture.keys.layer == int(Layer.HDF5)]] = True
+    in_hdf5 = np.zeros(len(statistics.files), np.bool_)
+    in_hdf5[statistics.keys.file[statistics.keys.layer == int(Layer.HDF5)]] = True
     moves = library & (calls.reads | calls.writes)
     if not moves.any():
         return [], chunked
@@ -73,7 +73,7 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
     of_bytes = ns * np.clip(1.0 - found.asked[file] / np.maximum(found.moved[file], 1.0), 0.0, 1.0)
     gain = np.where(many[file], np.maximum(of_calls, np.where(more[file], of_bytes, 0.0)), of_bytes)
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         files = np.unique(group.calls.file[group.rows])
         times, asked, count, moved = (float(column[files].sum()) for column in found[:4])
         whole = int(every.times[files].sum())
@@ -91,7 +91,7 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
             f"{size_text(moved / max(count, 1.0))} and {size_text(moved)} below"
         )
         if not in_hdf5[files].any():
-            return Words(
+            return FindingText(
                 title=title,
                 why="A file in NetCDF's classic format has no chunks: the library moves it in blocks of its buffer, a "
                 "few pages each. It moves data again if variables or attributes are added after the data, and where it "
@@ -101,7 +101,7 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
                 part=part,
                 short="define NetCDF variables first and give the library a larger buffer",
             )
-        return Words(
+        return FindingText(
             title=title,
             why="Chunks do not have the shape of the access: each call touches many small chunks, or reads whole "
             f"chunks for a part of them. {about}".rstrip(),
@@ -110,7 +110,7 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
             part=part,
         )
 
-    return [Claim("chunks", rows, gain, picture.class_of[file], words)], chunked
+    return [Claim("chunks", rows, gain, statistics.class_of[file], words)], chunked
 
 
 def _floats(file: Ints, values: Ints, files: int) -> Floats:
@@ -119,8 +119,8 @@ def _floats(file: Ints, values: Ints, files: int) -> Floats:
 
 def _by_file(calls: Calls, moves: Flags) -> _Requests:
     """Return all requests of each file."""
-    keys, sums = calls.picture.keys, calls.picture.cells.sums
-    size = len(calls.picture.files)
+    keys, sums = calls.statistics.keys, calls.statistics.cells.sums
+    size = len(calls.statistics.files)
     below = keys.deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
     below &= (keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL))
     return _Requests(
@@ -139,7 +139,7 @@ def _by_dataset(calls: Calls, every: _Requests) -> _Requests:
     Files most of whose requests below belong to no known dataset keep all of their requests.
     """
     size = len(every.times)
-    known, rest = datasets_of(calls.picture.datasets)
+    known, rest = datasets_of(calls.statistics.datasets)
 
     def sums(of: Datasets, column: str, chosen: Flags | None = None) -> Floats:
         at = slice(None) if chosen is None else chosen
@@ -149,7 +149,7 @@ def _by_dataset(calls: Calls, every: _Requests) -> _Requests:
     handles = np.bincount(known.file, minlength=size)
     usable = (handles > 1) & (below > 0) & (unknown <= _UNKNOWN * (below + unknown))
     many = known.below_calls >= _MORE_CALLS * known.calls
-    many &= known.below_bytes < calls.picture.settings.small_bytes * known.below_calls
+    many &= known.below_bytes < calls.statistics.settings.small_bytes * known.below_calls
     more = (known.below_bytes >= _MORE_BYTES * known.bytes) & (known.bytes > 0)
     bad = (known.below_calls > 0) & (many | more)
     ns, whole_ns = sums(known, "ns", bad), sums(known, "ns")

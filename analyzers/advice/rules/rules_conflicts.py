@@ -14,10 +14,10 @@ import numpy as np
 
 from ....results.advice import AdviceFinding
 from ...common.state import Ints
-from ..extents import Extents, Shown
-from ..picture import Calls, Picture
-from .claims import Words, group_of, made
-from .words import size_text
+from ...common.texts import size_text
+from ..call_statistics import Calls, CallStatistics
+from ..extents import Extents, Flushes
+from .claims import FindingText, finding_of, group_of
 
 _MAX_PAIRS: Final = 200_000
 """Maximum number of compared pairs of extents per file; further pairs are ignored."""
@@ -41,8 +41,8 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
 
     Either several write, or one writes and another rank reads.
     """
-    picture = calls.picture
-    found = [conflict for file in _shared(picture.extents) if (conflict := _of_file(picture, file))]
+    statistics = calls.statistics
+    found = [conflict for file in _shared(statistics.extents) if (conflict := _of_file(statistics, file))]
     for writers in (True, False):
         some = [each for each in found if each.writers == writers]
         if not some:
@@ -55,14 +55,14 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
         first, size = some[0], sum(each.bytes for each in some)
         does = "both write" if writers else f"{first.other} reads what {first.one} writes in"
         who = f"{first.one} and {first.other} {does}" if writers else does
-        words = Words(
+        words = FindingText(
             title=f"{who} the same {size_text(size)} of {group.where}, and no flush or close lies between",
             why="Which bytes stay, or are read, depends on who comes first; file systems that keep writes in a "
             "client's memory until a flush or close (NFS, burst buffers) show old bytes to those who come later.",
             change="Give each process bytes or a file of its own; or order them: flush or close, MPI_File_sync or a "
             "barrier, then open and go on.",
         )
-        yield made(group, "conflict", words, 0.0, run_s, {"bytes": float(size)}).model_copy(
+        yield finding_of(group, "conflict", words, 0.0, run_s, {"bytes": float(size)}).model_copy(
             update={"seconds": 0.0, "share": 0.0}
         )
 
@@ -75,19 +75,19 @@ def _shared(extents: Extents) -> list[int]:
     return found
 
 
-def _of_file(picture: Picture, file: int) -> Conflict | None:
+def _of_file(statistics: CallStatistics, file: int) -> Conflict | None:
     """Return the conflicts on a file; None if there are none."""
-    every, shown = picture.extents, picture.shown
+    every, flushes = statistics.extents, statistics.flushes
     rows = np.flatnonzero(every.file == file)
     # Sort by content, since the order of extents depends on batching.
     rows = rows[np.lexsort([each[rows] for each in (every.high, every.last, every.first, every.low)])]
     some = every.at(rows)
-    names = [picture.threads[thread] for thread in some.thread.tolist()]
+    names = [statistics.threads[thread] for thread in some.thread.tolist()]
     process = [(thread.rank, thread.host, thread.pid) for thread in names]
     ranked = [thread.rank >= 0 for thread in names]
-    visible = _visible_at(some, shown, file).tolist()
+    visible = _visible_at(some, flushes, file).tolist()
     low, high, first, write = (column.tolist() for column in (some.low, some.high, some.first, some.write))
-    begun, gone = (each.take(some.thread).tolist() for each in picture.lives)
+    begun, gone = (each.take(some.thread).tolist() for each in statistics.thread_spans)
     active: list[int] = []
     by_way: dict[bool, list[tuple[int, int, int, int]]] = {True: [], False: []}
     compared = 0
@@ -107,15 +107,15 @@ def _of_file(picture: Picture, file: int) -> Conflict | None:
     for writers in (True, False):
         if pieces := by_way[writers]:
             early, late = pieces[0][2:]
-            label = [picture.label(int(some.thread[each])) for each in (early, late)]
+            label = [statistics.label(int(some.thread[each])) for each in (early, late)]
             return Conflict(file, writers, _united(pieces), *label)
     return None
 
 
-def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
+def _visible_at(extents: Extents, flushes: Flushes, file: int) -> Ints:
     """Return the time from which each extent is visible to others, ns. It is its stream's next flush or close."""
-    mine = shown.file == file
-    stream, at = shown.stream[mine], shown.at[mine]
+    mine = flushes.file == file
+    stream, at = flushes.stream[mine], flushes.at[mine]
     made = np.full(len(extents.low), _NEVER, np.int64)
     for number in np.unique(extents.stream).tolist():
         rows = np.flatnonzero(extents.stream == number)

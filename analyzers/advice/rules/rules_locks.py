@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from ....events import Kind
+from ...common.texts import count_text, duration_text
+from ..call_statistics import LIBRARIES, Calls
 from ..keys import CONTROL
-from ..picture import LIBRARIES, Calls
-from .claims import Claim, Group, Words
+from .claims import Claim, FindingText, Group
 from .rules_metadata import FEW, LOG_ENDINGS, LOOKS
-from .words import count_text, time_text
 
 _QUERIES: Final = 1.02  # factor on gains that makes these claims win over look-ups of names in general
 
@@ -26,21 +26,21 @@ def locks(calls: Calls) -> Iterator[Claim]:
     if not len(rows):
         return
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
-        return Words(
+        return FindingText(
             title=f"{count_text(group.calls_made, 'call')} that lock or control a file and move no data (fcntl, flock, "
             f"ioctl): {group.where}",
-            why=f"Each takes {time_text(each)}, on a parallel file system a lock is a request to a server.",
+            why=f"Each takes {duration_text(each)}, on a parallel file system a lock is a request to a server.",
             change="Lock a file once for many accesses; request the state of a file once and remember it.",
             short="lock once for many accesses",
         )
 
-    yield Claim("metadata", rows, calls.ns[rows] * FEW, calls.picture.place_of[calls.file[rows]], words)
+    yield Claim("metadata", rows, calls.ns[rows] * FEW, calls.statistics.place_of[calls.file[rows]], words)
 
 
 def _of_databases(calls: Calls, control: np.typing.NDArray[np.bool_]) -> Iterator[Claim]:
-    files = calls.picture.files
+    files = calls.statistics.files
     numbers = {info.path: at for at, info in enumerate(files)}
     of = np.zeros(len(files), np.int64)
     for at, info in enumerate(files):
@@ -57,13 +57,13 @@ def _of_databases(calls: Calls, control: np.typing.NDArray[np.bool_]) -> Iterato
     if not len(rows):
         return
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         base = files[int(of[group.calls.file[group.rows][0]])].path
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
-        return Words(
+        return FindingText(
             title=f"{group.calls_made:,} locks and look-ups of the database {base}",
             why="Outside of a transaction, SQLite locks the database and looks for its log at each query: "
-            f"{time_text(each)} per call, on a network file system a round trip.",
+            f"{duration_text(each)} per call, on a network file system a round trip.",
             change="Put many queries and changes into one transaction (BEGIN ... COMMIT). For a database that one "
             "process uses alone, PRAGMA locking_mode=EXCLUSIVE.",
             short="put many queries into one transaction",

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from ....events import Kind, Layer
+from ...common.texts import count_text, duration_text, size_text
+from ..call_statistics import LIBRARIES, Calls, Flags, Floats
 from ..keys import RENAME
-from ..picture import LIBRARIES, Calls, Flags, Floats
-from .claims import Claim, Group, Words
-from .words import count_text, size_text, time_text
+from .claims import Claim, FindingText, Group
 
 _SYNCS: Final = 4  # minimum flushes of a file for a finding
 _BULK: Final = 4 * 2**20
@@ -34,33 +34,33 @@ _DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 
 def fsync(calls: Calls) -> Iterator[Claim]:
     """Report files that are flushed repeatedly."""
-    picture = calls.picture
+    statistics = calls.statistics
     synced = calls.kind == int(Kind.SYNC)
     # fflush does not wait for the storage
     synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))
     count = calls.by_file(calls.calls, synced)
     often = (count >= _SYNCS) & (calls.by_file(calls.bytes, calls.writes) < _BULK * count)
-    log = np.array([info.path.endswith(LOG_ENDINGS) for info in picture.files])
+    log = np.array([info.path.endswith(LOG_ENDINGS) for info in statistics.files])
     beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log per transaction
     rows = np.flatnonzero((synced | beside) & often[calls.file])
     if not len(rows):
         return
     share = 1.0 - 1.0 / count[calls.file[rows]]
-    numbers = {folder: at for at, folder in enumerate(picture.folders)}
-    own = np.array([numbers.get(info.path, -1) for info in picture.files])[calls.file[rows]]
-    place = np.where(own >= 0, own, picture.folder_of[calls.file[rows]])  # a folder is flushed with its files
+    numbers = {folder: at for at, folder in enumerate(statistics.folders)}
+    own = np.array([numbers.get(info.path, -1) for info in statistics.files])[calls.file[rows]]
+    place = np.where(own >= 0, own, statistics.folder_of[calls.file[rows]])  # a folder is flushed with its files
     # A log is reopened because of the flush, so this claim takes precedence for its time.
     yield Claim("fsync", rows, calls.ns[rows] * share * np.where(beside[rows], _OWN, 1.0), place, _fsync_words)
 
 
-def _fsync_words(group: Group) -> Words:
+def _fsync_words(group: Group) -> FindingText:
     calls, rows = group.calls, group.rows
     files = np.unique(calls.file[rows])
     written = int(calls.bytes[calls.writes & np.isin(calls.file, files)].sum())
     synced = rows[calls.kind[rows] == int(Kind.SYNC)]
     times = int(calls.calls[synced].sum())
     each = int(calls.ns[synced].sum()) / max(times, 1) / 1e9
-    paths = [group.picture.path(int(file)) for file in files.tolist()]
+    paths = [group.statistics.path(int(file)) for file in files.tolist()]
     after = f", one for each {size_text(written / max(times, 1))} written" if written else ""
     if any(path.endswith(_WAL) for path in paths):
         change = (
@@ -77,35 +77,35 @@ def _fsync_words(group: Group) -> Words:
         change = (
             "Flush once for many records, at the end of a checkpoint; leave it to the system where nothing is shared."
         )
-    return Words(
+    return FindingText(
         title=f"{times:,} {'flush' if times == 1 else 'flushes'} of {group.where}{after}",
-        why=f"A flush (fsync, fdatasync) waits until the storage has the data: {time_text(each)} each.",
+        why=f"A flush (fsync, fdatasync) waits until the storage has the data: {duration_text(each)} each.",
         change=change,
     )
 
 
-def of_files(calls: Calls) -> Iterator[Claim]:
+def opens_and_metadata(calls: Calls) -> Iterator[Claim]:
     """Report files that are opened repeatedly, many small files, and metadata look-ups."""
-    picture = calls.picture
-    size = len(picture.files)
-    of_objects = _of_objects(calls)
-    yield from _objects(calls, of_objects)
+    statistics = calls.statistics
+    size = len(statistics.files)
+    of_objects = _are_object_opens(calls)
+    yield from _many_small_objects(calls, of_objects)
     opened = calls.opens & ~of_objects
     opens = calls.by_file(calls.calls, opened)
     pairs = np.unique(np.stack([calls.file[opened], calls.thread[opened]]), axis=1)
     openers = np.bincount(pairs[0], minlength=size) if pairs.size else np.zeros(size)
     beside = ~(calls.reads | calls.writes) & (calls.kind != int(Kind.SYNC)) & ~of_objects
     yield from _reopened(calls, opens, openers.astype(np.float64), beside)
-    yield from _many(calls, opens)
-    yield from _removed(calls)
-    yield from _looks(calls)
+    yield from _many_small_files(calls, opens)
+    yield from _removed_files(calls)
+    yield from _metadata_lookups(calls)
 
 
-def _of_objects(calls: Calls) -> Flags:
+def _are_object_opens(calls: Calls) -> Flags:
     """Return which cells open datasets, groups and attributes of a file. The file itself is opened far less often."""
-    keys, sums = calls.picture.keys, calls.picture.cells.sums
+    keys, sums = calls.statistics.keys, calls.statistics.cells.sums
     below = keys.deep & (keys.kind == int(Kind.CREATE)) & ~np.isin(keys.layer, LIBRARIES)
-    itself = np.bincount(keys.file[below], sums[below, 0], minlength=len(calls.picture.files))
+    itself = np.bincount(keys.file[below], sums[below, 0], minlength=len(calls.statistics.files))
     library = np.isin(calls.layer, LIBRARIES)
     inside = calls.by_file(calls.calls, library & calls.opens)
     many = (inside >= _FILES) & (inside >= _OPENS * np.maximum(itself, 1))
@@ -114,7 +114,7 @@ def _of_objects(calls: Calls) -> Flags:
     return found
 
 
-def _objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
+def _many_small_objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
     """Report files with many small datasets or attributes."""
     if not of_objects.any():
         return
@@ -126,25 +126,26 @@ def _objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
         return
     gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * (1.0 - 1.0 / inside[calls.file[rows]]) * _OWN
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         files = np.unique(group.calls.file[group.rows])
         count = int(inside[files].sum())
         each = int(group.calls.ns[group.rows].sum()) / max(count, 1) / 1e9
-        return Words(
+        return FindingText(
             title=f"{count:,} objects of {size_text(moved[files].sum() / max(count, 1))} each are made or opened in "
             f"{group.where}",
-            why=f"Making or opening a dataset or attribute takes {time_text(each)} for its header and its place in the "
+            why=f"Making or opening a dataset or attribute takes {duration_text(each)} for its header and its "
+            f"place in the "
             "file, more than its bytes.",
             change="Put many records into one dataset, a row each, and many settings into one attribute; keep datasets "
             "open that are used again.",
         )
 
-    yield Claim("many_objects", rows, gain, calls.picture.place_of[calls.file[rows]], words)
+    yield Claim("many_objects", rows, gain, calls.statistics.place_of[calls.file[rows]], words)
 
 
 def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> Iterator[Claim]:
-    picture = calls.picture
-    classes = picture.class_of
+    statistics = calls.statistics
+    classes = statistics.class_of
     times = np.bincount(classes, opens)
     once = np.bincount(classes, openers)
     moves = calls.reads | calls.writes
@@ -162,34 +163,34 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
     ends = (calls.kind == int(Kind.DELETE)) | (calls.kind == RENAME)
     gone = np.bincount(classes, calls.by_file(calls.calls, ends))
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         files = np.unique(calls.file[group.rows])
         count = int(opens[files].sum())
         each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
         kinds = np.unique(classes[files])
         if gone[kinds].sum() >= _ANEW * times[kinds].sum():
-            return Words(
+            return FindingText(
                 title=f"{group.where} {'is' if len(files) == 1 else 'are'} made {count:,} times and renamed or removed",
-                why=f"Making, closing and renaming or removing a file takes {time_text(each)}, on a parallel file "
+                why=f"Making, closing and renaming or removing a file takes {duration_text(each)}, on a parallel file "
                 "system several requests to its metadata server.",
                 change="Collect several changes and write the file once for all of them; hold a lock file for several "
                 "steps.",
                 short="write the file once for several changes",
             )
-        return Words(
+        return FindingText(
             title=f"{group.where} {'is' if len(files) == 1 else 'are'} opened {count:,} times",
-            why=f"Each open and close takes {time_text(each)}, on a parallel file system a request to its metadata "
+            why=f"Each open and close takes {duration_text(each)}, on a parallel file system a request to its metadata "
             "server.",
             change="Open the file once and keep it open; append to one open file and flush it where others have to see "
             "the lines.",
         )
 
     gain = np.where(moves[rows], np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0), calls.ns[rows]) * share
-    yield Claim("reopened", rows, gain * 1.01, picture.place_of[calls.file[rows]], words)
+    yield Claim("reopened", rows, gain * 1.01, statistics.place_of[calls.file[rows]], words)
 
 
-def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
-    place_of, names = calls.picture.crowds((opens > 0).astype(np.float64), _FILES)
+def _many_small_files(calls: Calls, opens: Floats) -> Iterator[Claim]:
+    place_of, names = calls.statistics.crowded_places((opens > 0).astype(np.float64), _FILES)
     opened = np.bincount(place_of[1:], opens[1:] > 0, minlength=len(names))
     moved = calls.by_file(calls.bytes, calls.reads | calls.writes)
     size = np.bincount(place_of, moved, minlength=len(names))
@@ -205,36 +206,36 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
     moved_on = calls.by_file(calls.calls, calls.kind == RENAME)
     renamed = np.bincount(place_of, (opens > 0) & (moved_on > 0), minlength=len(names))
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         place = int(place_of[group.calls.file[group.rows][0]])
         count = int(opened[place])
         each = int(group.calls.ns[group.rows].sum()) / max(count, 1) / 1e9
         of_names = f" ({int(renamed[place]):,} of them renamed later)" if renamed[place] else ""
-        return Words(
+        return FindingText(
             title=f"{count:,} files{of_names} of {size_text(size[place] / max(count, 1))} each in {names[place]}",
-            why=f"Making, opening, closing and removing a small file takes {time_text(each)}, more than its bytes.",
+            why=f"Making, opening, closing and removing a small file takes {duration_text(each)}, more than its bytes.",
             change="Put many records into one file: HDF5, NetCDF, SQLite, tar or zip; or onto a local file system.",
         )
 
     yield Claim("many_files", rows, gain, of, words)
 
 
-def _removed(calls: Calls) -> Iterator[Claim]:
+def _removed_files(calls: Calls) -> Iterator[Claim]:
     """Report many removed files that the job itself has not opened."""
     removals = (calls.kind == int(Kind.DELETE)) & ~np.isin(calls.layer, LIBRARIES) & (calls.file > 0)
     removed = (calls.by_file(calls.calls, removals) > 0).astype(np.float64)
-    place_of, names = calls.picture.crowds(removed, _FILES)
+    place_of, names = calls.statistics.crowded_places(removed, _FILES)
     many = np.bincount(place_of, removed, minlength=len(names)) >= _FILES
     rows = np.flatnonzero(removals & many[place_of[calls.file]])
     if not len(rows):
         return
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
         place = names[int(place_of[calls.file[group.rows][0]])]
-        return Words(
+        return FindingText(
             title=f"{count_text(group.files, 'file')} in {place} are removed",
-            why=f"Each takes {time_text(each)}, on a parallel file system requests to its servers.",
+            why=f"Each takes {duration_text(each)}, on a parallel file system requests to its servers.",
             change="Make fewer and larger files: HDF5, NetCDF, SQLite, tar or zip; or keep short-lived files on a "
             "local file system ($TMPDIR, /dev/shm).",
         )
@@ -242,24 +243,24 @@ def _removed(calls: Calls) -> Iterator[Claim]:
     yield Claim("many_files", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)
 
 
-def _looks(calls: Calls) -> Iterator[Claim]:
+def _metadata_lookups(calls: Calls) -> Iterator[Claim]:
     looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE)) | (calls.kind == RENAME)
     looks &= ~np.isin(calls.layer, LIBRARIES)
     times = calls.by_file(calls.calls, looks)
-    place_of, names = calls.picture.crowds(times, LOOKS)
+    place_of, names = calls.statistics.crowded_places(times, LOOKS)
     often = np.bincount(place_of, times, minlength=len(names)) >= LOOKS
     rows = np.flatnonzero(looks & often[place_of[calls.file]])
     if not len(rows):
         return
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
         place = names[int(place_of[calls.file[group.rows][0]])]
         where = group.where if group.files == 1 else f"{count_text(group.files, 'file')} in {place}"
-        return Words(
+        return FindingText(
             title=f"{count_text(group.calls_made, 'call')} about names that move no data (stat, access, readdir ...): "
             f"{where}",
-            why=f"Each takes {time_text(each)}, on a parallel file system a request to its metadata server.",
+            why=f"Each takes {duration_text(each)}, on a parallel file system a request to its metadata server.",
             change="Look once and remember; list a folder once, with scandir, which has types without a stat each; "
             "wait for a file with inotify or a longer pause.",
         )

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from ...common.state import Ints
+from ...common.texts import count_text, duration_text, size_text
+from ..call_statistics import LIBRARIES, LOWEST, Calls, Flags, Floats
 from ..keys import split
-from ..picture import LIBRARIES, LOWEST, Calls, Flags, Floats
-from .claims import Claim, Group, Words
-from .words import count_text, size_text, time_text
+from .claims import Claim, FindingText, Group
 
 _MIN_CALLS: Final = 50  # minimum number of ordered calls for a finding
 _JUMPS: Final = 0.5  # minimum share of calls that do not start at the previous end, or at a stripe
@@ -26,12 +26,12 @@ _AGAIN: Final = 0.5  # minimum share of repeated bytes
 _STRIPE_GAIN: Final = 0.3  # assumed share of the time saved by alignment
 
 
-class Places:
+class AccessOrders:
     """Access order of each row of ``Calls``; zeros if unknown."""
 
     def __init__(self, calls: Calls) -> None:
-        picture = calls.picture
-        keys = split(picture.places.key)
+        statistics = calls.statistics
+        keys = split(statistics.places.key)
         known = _number(keys.thread, keys.file, keys.kind, keys.layer)
         order = np.argsort(known)
         mine = _number(calls.thread, calls.file, calls.kind, calls.layer)
@@ -44,11 +44,11 @@ class Places:
         def column(values: Ints) -> Floats:
             return np.where(found, values[row] if len(known) else 0, 0).astype(np.float64)
 
-        sums = picture.places.sums
+        sums = statistics.places.sums
         self.calls, self.ns, self.bytes, self.jumps, self.backwards, self.jump_ns, self.misaligned_calls = (
             column(sums[:, each]) for each in range(7)
         )
-        self.low, self.high = column(picture.places.least), column(picture.places.most)
+        self.low, self.high = column(statistics.places.least), column(statistics.places.most)
         self.extent = np.where(found, self.high - self.low, 0.0)
 
 
@@ -57,7 +57,7 @@ def _number(thread: Ints, file: Ints, kind: Ints, layer: Ints) -> Ints:
     return number
 
 
-def random(calls: Calls, places: Places) -> Iterator[Claim]:
+def random_reads(calls: Calls, places: AccessOrders) -> Iterator[Claim]:
     """Report reads at random positions that wait for storage."""
     known = np.maximum(places.calls, 1)
     rows = np.flatnonzero(
@@ -73,24 +73,25 @@ def random(calls: Calls, places: Places) -> Iterator[Claim]:
     passed = np.clip(places.extent[rows], calls.bytes[rows], _DENSE * calls.bytes[rows])
     gain = np.maximum(calls.ns[rows] * share - passed / _COLD_RATE * 1e9, 0.0)
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         some = group.rows
         jumps = places.jumps[some].sum() / max(places.calls[some].sum(), 1)
         each = int(calls.ns[some].sum()) / max(group.calls_made, 1) / 1e9
-        return Words(
+        return FindingText(
             title=f"{count_text(group.calls_made, 'read')} of {size_text(group.size / max(group.calls_made, 1))} from "
             f"{group.where}, {jumps:.0%} of them not where the one before ended",
-            why=f"Nothing is read ahead for requests in random order: each waits {time_text(each)} for the storage.",
+            why=f"Nothing is read ahead for requests in random order: each waits {duration_text(each)} for "
+            f"the storage.",
             change="Read in the order of the file: sort the offsets, or read whole blocks once and pick from memory.",
         )
 
-    yield Claim("random", rows, gain, calls.picture.place_of[calls.file[rows]], words)
+    yield Claim("random", rows, gain, calls.statistics.place_of[calls.file[rows]], words)
 
 
-def again(calls: Calls, places: Places) -> Iterator[Claim]:
+def repeated_bytes(calls: Calls, places: AccessOrders) -> Iterator[Claim]:
     """Report bytes that are read or written repeatedly."""
-    picture = calls.picture
-    size = len(picture.files)
+    statistics = calls.statistics
+    size = len(statistics.files)
     written = calls.by_file(calls.calls, calls.writes)
     opens = _opens(calls)
     for way, cause in ((calls.reads, "read_again"), (calls.writes, "rewritten")):
@@ -112,24 +113,24 @@ def again(calls: Calls, places: Places) -> Iterator[Claim]:
             of = np.array([fraction[int(each)] for each in pairs[beside]], np.float64)
             rows, gain = np.concatenate([rows, beside]), np.concatenate([gain, calls.ns[beside] * of])
         words = _read_again if cause == "read_again" else _rewritten
-        yield Claim(cause, rows, gain, picture.place_of[calls.file[rows]], words, {})  # type: ignore[arg-type]
+        yield Claim(cause, rows, gain, statistics.place_of[calls.file[rows]], words, {})  # type: ignore[arg-type]
 
 
 def _opens(calls: Calls) -> Floats:
     """Return how often each row's thread opened its file."""
-    size = len(calls.picture.files)
+    size = len(calls.statistics.files)
     pairs = calls.thread * size + calls.file
     found, which = np.unique(pairs, return_inverse=True)
     times = np.bincount(which, np.where(calls.opens, calls.calls, 0).astype(np.float64), minlength=len(found))
     return times[which].astype(np.float64)
 
 
-def _read_again(group: Group) -> Words:
+def _read_again(group: Group) -> FindingText:
     calls, rows = group.calls, group.rows
-    places = Places(calls)
+    places = AccessOrders(calls)
     reads = rows[calls.reads[rows]]
     times = places.bytes[reads].sum() / max(places.extent[reads].sum(), 1)
-    return Words(
+    return FindingText(
         title=f"{group.where} is read {times:,.0f} times over: {size_text(group.size)} of "
         f"{size_text(places.extent[reads].sum())} in {count_text(int(calls.calls[reads].sum()), 'read')}",
         why="Bytes that the program has had before are read, and often opened, again; nobody in the job wrote them.",
@@ -137,11 +138,11 @@ def _read_again(group: Group) -> Words:
     )
 
 
-def _rewritten(group: Group) -> Words:
-    places = Places(group.calls)
+def _rewritten(group: Group) -> FindingText:
+    places = AccessOrders(group.calls)
     extent = places.extent[group.rows].sum()
     times = places.bytes[group.rows].sum() / max(extent, 1)
-    return Words(
+    return FindingText(
         title=f"the same {size_text(extent)} of {group.where} are written {times:,.0f} times over in "
         f"{count_text(group.calls_made, 'write')} while the file stays open",
         why="Only the last version of these bytes stays; the others cost time and, on parallel file systems, traffic.",
@@ -149,13 +150,13 @@ def _rewritten(group: Group) -> Words:
     )
 
 
-def read_back(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
+def read_back(calls: Calls, chunked: Flags, places: AccessOrders) -> Iterator[Claim]:
     """Report reads of data that the same thread has written.
 
     Reads of bytes that were in the file before do not count. Their share follows from the ranges that the thread wrote
     and read. Where these are unknown, at most as many bytes count as were written.
     """
-    size = len(calls.picture.files)
+    size = len(calls.statistics.files)
     pairs = calls.thread * size + calls.file
     _, which = np.unique(pairs, return_inverse=True)
     count = int(which.max(initial=-1)) + 1
@@ -180,12 +181,12 @@ def read_back(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
             "read_back",
             rows,
             calls.ns[rows] * share[which[rows]] * 1.0001,
-            calls.picture.place_of[calls.file[rows]],
+            calls.statistics.place_of[calls.file[rows]],
             lambda group: _read_back(group, share[which[group.rows]]),
         )
 
 
-def _ranges(places: Places, which: Ints, way: Flags, count: int) -> tuple[Floats, Floats]:
+def _ranges(places: AccessOrders, which: Ints, way: Flags, count: int) -> tuple[Floats, Floats]:
     """Return the first byte, and the end of the last, of each pair's calls; zeros if unknown."""
     known = way & (places.calls > 0)
     low, high = np.full(count, np.inf), np.zeros(count)
@@ -194,9 +195,9 @@ def _ranges(places: Places, which: Ints, way: Flags, count: int) -> tuple[Floats
     return np.where(np.isinf(low), 0.0, low), high
 
 
-def _read_back(group: Group, share: Floats) -> Words:
+def _read_back(group: Group, share: Floats) -> FindingText:
     own = float((group.calls.bytes[group.rows] * share).sum())
-    return Words(
+    return FindingText(
         title=f"{size_text(own)} are read from {group.where} by the process that wrote them, in "
         f"{count_text(group.calls_made, 'read')}",
         why="The data was in the program's memory; reading it back makes the file system move it again.",
@@ -205,12 +206,12 @@ def _read_back(group: Group, share: Floats) -> Words:
     )
 
 
-def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
+def misaligned_requests(calls: Calls, places: AccessOrders) -> Iterator[Claim]:
     """Report requests of several threads to a striped file that cross stripe boundaries, or share stripes.
 
     MPI-IO aligns collective requests itself, and offsets of format libraries are those in a dataset.
     """
-    files = calls.picture.files
+    files = calls.statistics.files
     striped = np.array([info.stripes > 1 and info.stripe_bytes > 0 for info in files])
     rows = np.flatnonzero(
         (calls.reads | calls.writes)
@@ -219,15 +220,15 @@ def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
         & ~np.isin(calls.layer, LIBRARIES)
         & (calls.users[calls.file] >= 2)
         & (places.misaligned_calls >= _JUMPS * np.maximum(places.calls, 1))
-        & (calls.bytes >= calls.picture.settings.small_bytes * calls.calls)
+        & (calls.bytes >= calls.statistics.settings.small_bytes * calls.calls)
     )
     if not len(rows):
         return
 
-    def words(group: Group) -> Words:
+    def words(group: Group) -> FindingText:
         some = group.rows
         info = files[int(calls.file[some][0])]
-        return Words(
+        return FindingText(
             title=f"{int(places.misaligned_calls[some].sum()):,} of {int(places.calls[some].sum()):,} requests "
             f"to {group.where} do not begin at a stripe of {size_text(info.stripe_bytes)}",
             why="A request across a border locks objects on two servers, and ranks wait for one another's locks.",
@@ -235,5 +236,5 @@ def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
             "or set the stripe size to that of the blocks (lfs setstripe -S).",
         )
 
-    place = calls.picture.place_of[calls.file[rows]]
+    place = calls.statistics.place_of[calls.file[rows]]
     yield Claim("misaligned", rows, calls.ns[rows] * _STRIPE_GAIN, place, words)

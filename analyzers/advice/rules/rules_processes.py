@@ -11,9 +11,9 @@ from ....events import Kind
 from ....results.advice import AdviceFinding
 from ....results.prediction import PERIODIC_FROM, Prediction
 from ...common.state import Ints
-from ..picture import Calls, Floats
-from .claims import Words, group_of, made
-from .words import size_text, time_text
+from ...common.texts import duration_text, size_text
+from ..call_statistics import Calls, Floats
+from .claims import FindingText, finding_of, group_of
 
 _UNEVEN: Final = 1.5  # minimum ratio to the mean time, bytes or calls for an imbalance
 _SLOWER: Final = 2.5
@@ -29,11 +29,11 @@ _MIN_BYTES: Final = 2**20
 
 def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
     """Report a rank that spends much more time in I/O than the others. The others wait for it."""
-    picture = calls.picture
-    ranked = np.flatnonzero([thread.rank >= 0 for thread in picture.threads])
+    statistics = calls.statistics
+    ranked = np.flatnonzero([thread.rank >= 0 for thread in statistics.threads])
     if not len(ranked):
         return
-    ranks = np.array([thread.rank for thread in picture.threads])
+    ranks = np.array([thread.rank for thread in statistics.threads])
     rows = np.flatnonzero(np.isin(calls.thread, ranked))
     numbers = np.unique(ranks[ranked])
     if len(numbers) < 2 or not len(rows):
@@ -56,20 +56,21 @@ def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFind
     else:
         part += ", no more than its part"
         change = "Look at its node and at the storage targets of its files (lfs getstripe): one is slow or busy."
-    words = Words(
-        title=f"rank {rank} spends {time_text(most)} in I/O, the {len(numbers):,} ranks {time_text(mean)} on average; "
+    words = FindingText(
+        title=f"rank {rank} spends {duration_text(most)} in I/O, the {len(numbers):,} ranks "
+        f"{duration_text(mean)} on average; "
         f"{part}",
         why="The others wait for the slowest rank at the next point where all meet.",
         change=change,
     )
     chosen = rows[which == at]
-    yield made(group_of(calls, chosen), "imbalance", words, most - mean, run_s, {"ranks": float(len(numbers))})
+    yield finding_of(group_of(calls, chosen), "imbalance", words, most - mean, run_s, {"ranks": float(len(numbers))})
 
 
 def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
     """Report data on a home file system while the job uses a faster one."""
-    picture = calls.picture
-    kinds = np.array([info.filesystem for info in picture.files])
+    statistics = calls.statistics
+    kinds = np.array([info.filesystem for info in statistics.files])
     moves = calls.reads | calls.writes
     fast = moves & np.isin(kinds[calls.file], list(_PARALLEL))
     slow = np.flatnonzero(moves & np.isin(kinds[calls.file], list(_NETWORK)))
@@ -79,18 +80,18 @@ def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding
     got = float(calls.bytes[slow].sum()) / max(float(calls.ns[slow].sum()), 1.0)
     if reached < _FASTER * got:
         return
-    gain = picture.slowest(calls.ns[slow] * (1.0 - got / reached), calls.thread[slow])
+    gain = statistics.slowest(calls.ns[slow] * (1.0 - got / reached), calls.thread[slow])
     if gain < floor_s:
         return
     group = group_of(calls, slow)
-    here, there = (picture.files[int(calls.file[at])] for at in (slow[0], np.flatnonzero(fast)[0]))
-    words = Words(
+    here, there = (statistics.files[int(calls.file[at])] for at in (slow[0], np.flatnonzero(fast)[0]))
+    words = FindingText(
         title=f"{size_text(group.size)} go through {here.mount_point} ({here.filesystem}) at {size_text(got * 1e9)}/s, "
         f"{there.mount_point} ({there.filesystem}) does {size_text(reached * 1e9)}/s in the same job",
         why="A file system for homes has one server; a parallel one has many.",
         change=f"Put these files below {there.mount_point}, and copy what is to stay when the job is over.",
     )
-    yield made(group, "mount", words, gain, run_s)
+    yield finding_of(group, "mount", words, gain, run_s)
 
 
 def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
@@ -110,11 +111,11 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
     phases = max(run_s / period, 1.0)
     synced = np.flatnonzero(calls.kind == int(Kind.SYNC))
     moving_s, flushing_s = (
-        calls.picture.slowest(calls.ns[some].astype(np.float64), calls.thread[some])
+        calls.statistics.slowest(calls.ns[some].astype(np.float64), calls.thread[some])
         for some in (np.flatnonzero(calls.writes), synced)
     )
     cost = min(cost, moving_s / phases) + flushing_s / phases  # a signal of bytes does not show the duration of flushes
-    mtbf = calls.picture.settings.mtbf_s
+    mtbf = calls.statistics.settings.mtbf_s
     best = float(np.sqrt(2.0 * cost * mtbf))
     small = period < _MIN_PERIOD_S or float(calls.bytes[rows].sum()) < _MIN_BYTES * phases
     if small or not _OFTEN * period <= best <= run_s or phases < 3:
@@ -122,11 +123,12 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
     gain = phases * cost - run_s / best * cost
     if gain < floor_s:
         return
-    words = Words(
-        title=f"a phase of writes of {time_text(cost)} every {time_text(period)}",
-        why=f"With a failure every {time_text(mtbf)} on average, a checkpoint that costs {time_text(cost)} pays off "
-        f"every {time_text(best)} (Young and Daly: the root of twice the cost times the time between failures).",
-        change=f"If these are checkpoints, write one every {time_text(best)}; mtbf_s is a setting (--mtbf).",
+    words = FindingText(
+        title=f"a phase of writes of {duration_text(cost)} every {duration_text(period)}",
+        why=f"With a failure every {duration_text(mtbf)} on average, a checkpoint that costs "
+        f"{duration_text(cost)} pays off "
+        f"every {duration_text(best)} (Young and Daly: the root of twice the cost times the time between failures).",
+        change=f"If these are checkpoints, write one every {duration_text(best)}; mtbf_s is a setting (--mtbf).",
     )
     numbers = {"period_s": period, "cost_s": cost, "best_s": best, "mtbf_s": mtbf}
-    yield made(group_of(calls, rows), "checkpoints", words, gain, run_s, numbers)
+    yield finding_of(group_of(calls, rows), "checkpoints", words, gain, run_s, numbers)

@@ -12,10 +12,10 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ...common.state import Ints
-from ..picture import LIBRARIES, Calls, Flags, Floats
-from .claims import Claim, Group, Words
-from .rules_order import Places
-from .words import count_text, size_text, time_text
+from ...common.texts import count_text, duration_text, size_text
+from ..call_statistics import LIBRARIES, Calls, Flags, Floats
+from .claims import Claim, FindingText, Group
+from .rules_order import AccessOrders
 
 _MIN_REQUESTS: Final = 100  # minimum number of requests for a finding
 _BUFFERED: Final = 4
@@ -35,12 +35,12 @@ Measured with 80 MiB to a new file on ext4: writes of 2 to 64 KiB took 4.0 to 5.
 """
 
 
-def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
+def small_requests(calls: Calls, chunked: Flags, places: AccessOrders) -> Iterator[Claim]:
     """Report small requests, combined per class of files. Files with few requests are combined per folder.
 
     Requests of one process that are not contiguous in their file cannot be merged and are excluded.
     """
-    picture = calls.picture
+    statistics = calls.statistics
     moves = (calls.reads | calls.writes) & (calls.calls > 0) & ~chunked[calls.file]
     moves &= ~_buffered(calls)[0]
     rows = np.flatnonzero(moves)
@@ -50,7 +50,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
     _, group = np.unique(place, return_inverse=True)
     count = np.bincount(group, calls.calls[rows])
     size = np.bincount(group, calls.bytes[rows])
-    found = (count >= _MIN_REQUESTS) & (size < picture.settings.small_bytes * count)
+    found = (count >= _MIN_REQUESTS) & (size < statistics.settings.small_bytes * count)
     rows, place = rows[found[group]], place[found[group]]
     flushes, where = _flushes(calls, rows, place)
     rows, place = np.concatenate([rows, flushes]), np.concatenate([place, where])
@@ -61,7 +61,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
     copied &= calls.ns[rows] < _CACHED_NS * calls.calls[rows]
     each_ns = np.where(calls.writes[rows], _WRITE_CALL_NS, _READ_CALL_NS)
     gain = np.where(copied, np.minimum(gain, each_ns * calls.calls[rows]), gain)
-    ranked = np.array([thread.rank >= 0 for thread in picture.threads])[calls.thread[rows]]
+    ranked = np.array([thread.rank >= 0 for thread in statistics.threads])[calls.thread[rows]]
     shared = ranked & (calls.users[calls.file[rows]] >= 2) & ~calls.together[rows]
     apart = np.where(shared, 0.0, places.jumps[rows] / np.maximum(places.calls[rows], 1))
     gain = np.maximum(gain * (1.0 - apart), np.where(apart < 1.0, 1.0, 0.0))
@@ -99,8 +99,8 @@ def _buffered(calls: Calls) -> tuple[Flags, tuple[Floats, Floats]]:
     Returns:
         The cells, and the number of known system calls of the C library by file, for reads and for writes.
     """
-    keys, sums = calls.picture.keys, calls.picture.cells.sums
-    size = len(calls.picture.files)
+    keys, sums = calls.statistics.keys, calls.statistics.cells.sums
+    size = len(calls.statistics.files)
     stdio = calls.layer == int(Layer.STDIO)
     below = keys.deep & ((keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL)))
     found = np.zeros(len(calls.rows), np.bool_)
@@ -130,7 +130,7 @@ def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
     Returns:
         The cells, and the place of each.
     """
-    size = len(calls.picture.files)
+    size = len(calls.statistics.files)
     pairs = calls.thread * size + calls.file
     of_stdio = (calls.layer[rows] == int(Layer.STDIO)) & calls.writes[rows]
     known, at = np.unique(pairs[rows[of_stdio]], return_index=True)
@@ -144,10 +144,10 @@ def _place(calls: Calls, rows: Ints) -> Ints:
 
     A place is a direction and a class of file, or a folder for files with few requests.
     """
-    picture = calls.picture
-    classes, folders = picture.class_of[calls.file[rows]], picture.folder_of[calls.file[rows]]
-    count = np.bincount(classes, calls.calls[rows], minlength=len(picture.class_names))
-    place = np.where(count[classes] < _MIN_REQUESTS, len(picture.class_names) + folders, classes)
+    statistics = calls.statistics
+    classes, folders = statistics.class_of[calls.file[rows]], statistics.folder_of[calls.file[rows]]
+    count = np.bincount(classes, calls.calls[rows], minlength=len(statistics.class_names))
+    place = np.where(count[classes] < _MIN_REQUESTS, len(statistics.class_names) + folders, classes)
     return place * 2 + calls.writes[rows]
 
 
@@ -159,7 +159,7 @@ def _asked(group: Group) -> str:
     return f"{count_text(made, way)} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
 
 
-def _words(group: Group) -> Words:
+def _words(group: Group) -> FindingText:
     ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
     if group.calls.writes[group.rows].any():
         change = (
@@ -171,26 +171,26 @@ def _words(group: Group) -> Words:
             "Read 1 MiB or more at once and take records out of memory: setvbuf() or one large read() in C, "
             "open(..., buffering=1<<20) or numpy.fromfile in Python."
         )
-    return Words(
+    return FindingText(
         title=_asked(group),
-        why=f"Each request takes {time_text(ns / 1e9)}: a system call costs 1 to 5 us besides its bytes, and on a "
+        why=f"Each request takes {duration_text(ns / 1e9)}: a system call costs 1 to 5 us besides its bytes, and on a "
         "network a round trip.",
         change=change,
     )
 
 
-def _library_words(group: Group) -> Words:
+def _library_words(group: Group) -> FindingText:
     ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
-    return Words(
+    return FindingText(
         title=_asked(group),
-        why=f"Each call of the library takes {time_text(ns / 1e9)} for selections and types, whatever it moves.",
+        why=f"Each call of the library takes {duration_text(ns / 1e9)} for selections and types, whatever it moves.",
         change="Read or write whole blocks with one call: many rows of a dataset at once, from an array in memory.",
     )
 
 
-def _shared_words(group: Group) -> Words:
+def _shared_words(group: Group) -> FindingText:
     threads = len(np.unique(group.calls.thread[group.rows]))
-    return Words(
+    return FindingText(
         title=f"{_asked(group)}, by {threads:,} ranks, none of them collective",
         why="Small requests of many ranks to one file make its servers lock and seek for each of them.",
         change="Have each rank move large blocks of its own, in one file or in a file a rank; where pieces must lie in "

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, StreamInfo
-from .expression_errors import wrong
+from .expression_errors import raise_declaration_error
 from .mapping import Names
 
 CaseName = Literal["stream", "pid", "tid", "rank", "host", "command", "file"]
@@ -26,7 +26,7 @@ def parse_case(text: str) -> CaseName:
     """
     found = [known for known in CASES if known == text.strip()]
     if not found:
-        wrong("case", text, 0, "this is no case", _KNOWN)
+        raise_declaration_error("case", text, 0, "this is no case", _KNOWN)
     return found[0]
 
 

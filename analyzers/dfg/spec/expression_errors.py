@@ -41,7 +41,7 @@ def split(text: str, separator: str) -> Iterator[Piece]:
         at += len(part) + len(separator)
 
 
-def wrong(what: str, text: str, at: int, problem: str, expected: str) -> NoReturn:
+def raise_declaration_error(what: str, text: str, at: int, problem: str, expected: str) -> NoReturn:
     """Report an error in a declaration with its position.
 
     Raises:
@@ -59,4 +59,6 @@ def check_length(what: str, text: str) -> None:
         ConfigError: the text is too long.
     """
     if len(text) > LONGEST_TEXT:
-        wrong(what, text, LONGEST_TEXT, f"{len(text)} characters are too many", f"at most {LONGEST_TEXT}")
+        raise_declaration_error(
+            what, text, LONGEST_TEXT, f"{len(text)} characters are too many", f"at most {LONGEST_TEXT}"
+        )

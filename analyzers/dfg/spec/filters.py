@@ -13,7 +13,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ....events import EventBatch, Flag, Kind, Layer, StreamInfo
-from .expression_errors import check_length, wrong
+from .expression_errors import check_length, raise_declaration_error
 from .mapping import Names
 from .paths import normalise
 
@@ -84,11 +84,11 @@ class Filter(Struct, frozen=True):
         at = _skip(text, 0)
         while at < len(text):
             if len(terms) == MAX_TERMS:
-                wrong("filter", text, at, "too many terms", f"at most {MAX_TERMS}")
+                raise_declaration_error("filter", text, at, "too many terms", f"at most {MAX_TERMS}")
             term, at = _term(text, at, sites or {})
             terms.append(term)
             if at < len(text) and not text[at].isspace():
-                wrong(
+                raise_declaration_error(
                     "filter", text, at, "a term does not end here", "white space between terms, a comma between values"
                 )
             at = _skip(text, at)
@@ -190,13 +190,15 @@ def _skip(text: str, at: int) -> int:
 def _term(text: str, at: int, sites: Mapping[str, str]) -> tuple[Term, int]:
     found = _TERM.match(text, at)
     if found is None:
-        wrong("filter", text, at, "this is no term", _EXPECTED)
+        raise_declaration_error("filter", text, at, "this is no term", _EXPECTED)
     key, operator = found["key"], found["operator"]
     if key not in _KEYS:
-        wrong("filter", text, at, f"{key!r} is no key" if key else "a key is missing", _EXPECTED)
+        raise_declaration_error("filter", text, at, f"{key!r} is no key" if key else "a key is missing", _EXPECTED)
     by_text = key in TEXTS or key in OF_STREAM
     if operator.endswith("~") and not by_text:
-        wrong("filter", text, found.start("operator"), f"~ looks for text, and {key} has none", f"{key}= or {key}!=")
+        raise_declaration_error(
+            "filter", text, found.start("operator"), f"~ looks for text, and {key} has none", f"{key}= or {key}!="
+        )
     values, end = _values(text, found.end(), key)
     negated = operator.startswith("!")
     if by_text:
@@ -218,7 +220,7 @@ def _without_variable(text: str, value: str, at: int, sites: Mapping[str, str]) 
     name, slash, rest = value[1:].partition("/")
     if name not in sites:
         known = ", ".join(f"${known}" for known in sites) or "a path, for no site variable is known"
-        wrong("filter", text, at, f"${name} is no site variable", known)
+        raise_declaration_error("filter", text, at, f"${name} is no site variable", known)
     return sites[name].rstrip("/") + slash + rest
 
 
@@ -227,7 +229,9 @@ def _values(text: str, at: int, key: str) -> tuple[Sequence[tuple[str, int]], in
     while True:
         found = _VALUE.match(text, at)
         if found is None:
-            wrong("filter", text, at, f"a value of {key} is missing", f'{key}=VALUE, or {key}="a value with spaces"')
+            raise_declaration_error(
+                "filter", text, at, f"a value of {key} is missing", f'{key}=VALUE, or {key}="a value with spaces"'
+            )
         values.append((found[1] if found[1] is not None else found[2], found.start()))
         at = found.end()
         if not text.startswith(",", at):
@@ -240,21 +244,27 @@ def _span(text: str, key: str, value: str, at: int) -> Span:
         for member in CODED[key]:
             if member.name == value.upper().replace("-", ""):
                 return float(member), float(member)
-        wrong("filter", text, at, f"{value!r} is no {key}", ", ".join(member.name for member in CODED[key]))
+        raise_declaration_error(
+            "filter", text, at, f"{value!r} is no {key}", ", ".join(member.name for member in CODED[key])
+        )
     if key == "failed":
         if value not in ("yes", "no"):
-            wrong("filter", text, at, f"failed={value}", "yes or no")
+            raise_declaration_error("filter", text, at, f"failed={value}", "yes or no")
         return (1.0, 1.0) if value == "yes" else (0.0, 0.0)
     if key == "time":
         low, dots, high = value.partition("..")
         edges = _seconds(low, -math.inf), _seconds(high, math.inf)
         if not dots or not edges[0] < edges[1]:  # false for NaN
-            wrong("filter", text, at, f"{value!r} is no stretch of time", "seconds such as 10..20, 10.. or ..20")
+            raise_declaration_error(
+                "filter", text, at, f"{value!r} is no stretch of time", "seconds such as 10..20, 10.. or ..20"
+            )
         return edges
     low, dash, high = value.partition("-")
     bounds = _whole(low), _whole(high) if dash and high else (_LARGEST if dash else _whole(low))
     if bounds[0] is None or bounds[1] is None or bounds[0] > bounds[1]:
-        wrong("filter", text, at, f"{value!r} is no {key}", f"{key}=3, {key}=0-3, {key}=8- or {key}=0,2,4")
+        raise_declaration_error(
+            "filter", text, at, f"{value!r} is no {key}", f"{key}=3, {key}=0-3, {key}=8- or {key}=0,2,4"
+        )
     return float(bounds[0]), float(bounds[1])
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ....events import FileInfo, Kind, Layer
 from . import paths
-from .expression_errors import Piece, check_length, split, wrong
+from .expression_errors import Piece, check_length, raise_declaration_error, split
 from .rules import Rules, parse_rules
 
 DEFAULT_MAPPING: Final = "call+dirs:2"
@@ -82,28 +82,30 @@ class Mapping(Struct, frozen=True):
             name = pieces[0].removeprefix("rules:").strip()
             if not name or read is None:
                 problem = "there is no file" if not name else "rules are not read here"
-                wrong("mapping", text, pieces[0].at, problem, "rules:FILE" if not name else "parts of a name")
+                raise_declaration_error(
+                    "mapping", text, pieces[0].at, problem, "rules:FILE" if not name else "parts of a name"
+                )
             return cls(f"rules:{name}", (), variables, parse_rules(read(name), name))
         if len(pieces) > MAX_PARTS:
-            wrong("mapping", text, pieces[MAX_PARTS].at, "too many parts", f"at most {MAX_PARTS}")
+            raise_declaration_error("mapping", text, pieces[MAX_PARTS].at, "too many parts", f"at most {MAX_PARTS}")
         parts = tuple(_part(piece, text) for piece in pieces)
         for piece, part in zip(pieces, parts, strict=True):
             if parts.count(part) > 1:
-                wrong("mapping", text, piece.at, f"{piece!s} stands twice", "each part once")
+                raise_declaration_error("mapping", text, piece.at, f"{piece!s} stands twice", "each part once")
         return cls("+".join(pieces), parts, variables)
 
     @property
-    def looks_at_layer(self) -> bool:
+    def depends_on_layer(self) -> bool:
         """Whether names depend on the layer, besides call and file."""
         return any(part.kind == "layer" for part in self.parts)
 
     @property
-    def looks_at_kind(self) -> bool:
+    def depends_on_kind(self) -> bool:
         """Whether names depend on the kind of the call."""
         return any(part.kind == "kind" for part in self.parts)
 
     @property
-    def looks_at_role(self) -> bool:
+    def depends_on_role(self) -> bool:
         """Whether names depend on the number of cases that use a file."""
         return any(part.kind == "role" for part in self.parts)
 
@@ -146,15 +148,17 @@ def _part(piece: Piece, text: str) -> Part:
     kind, colon, argument = piece.partition(":")
     if kind not in (*CALL_PARTS, *PATH_PARTS):
         problem = f"{kind!r} is no part of a name" if piece else "a part is missing"
-        wrong("mapping", text, piece.at, problem, _KNOWN)
+        raise_declaration_error("mapping", text, piece.at, problem, _KNOWN)
     if not colon and kind != "dirs":
         return Part(kind)
     if kind not in ("dirs", "site"):
-        wrong("mapping", text, piece.at + len(kind), f"{kind} takes no number", _KNOWN)
+        raise_declaration_error("mapping", text, piece.at + len(kind), f"{kind} takes no number", _KNOWN)
     lowest = 1 if kind == "dirs" else 0
     if not (argument.isascii() and argument.isdigit() and len(argument) < 4 and lowest <= int(argument) <= DEEPEST):
         where = piece.at + len(kind) + len(colon)
-        wrong("mapping", text, where, f"{argument!r} is no number of levels", f"{kind}:{lowest} to {kind}:{DEEPEST}")
+        raise_declaration_error(
+            "mapping", text, where, f"{argument!r} is no number of levels", f"{kind}:{lowest} to {kind}:{DEEPEST}"
+        )
     return Part(kind, int(argument))
 
 

@@ -32,7 +32,7 @@ class Events(NamedTuple):
         self.duration[at], self.size[at] = events.duration, events.size
 
 
-class Pending(State):
+class ReorderBuffer(State):
     """Events in approximate order of arrival; the order is exact for events of equal start.
 
     Events are first ``put`` unchanged. After inspection some of them are ``accept``-ed, and these wait.

@@ -86,7 +86,7 @@ class KernelEvents:
             links.append(Links(handed.giver, handed.taker, "lock", handed.waited_ns))
         if (guest := self._guest(batch, code, acting, other)) is not None:
             links.append(guest)
-        actors, columns = _said(batch, code, acting, other, scheduled)
+        actors, columns = _thread_updates(batch, code, acting, other, scheduled)
         devices = int(np.count_nonzero(scheduled.links & (acting == 0)))
         return KernelUpdate(actors, columns, links, devices, scheduled.void)
 
@@ -130,23 +130,23 @@ class KernelEvents:
         return space * SPACE + GUEST + number
 
 
-def _said(
+def _thread_updates(
     batch: EventBatch, code: Ints, acting: Ints, other: Ints, scheduled: Scheduled
 ) -> tuple[Ints, dict[str, Ints]]:
     """Return the threads and their new information in order of the events. The last name therefore wins."""
     file = batch.file.astype(np.int64)
     own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
-    acts, told = np.flatnonzero(acting > 0), np.flatnonzero((file > 0) & (other > 0))
+    acts, named_others = np.flatnonzero(acting > 0), np.flatnonzero((file > 0) & (other > 0))
     ran = np.flatnonzero(scheduled.ran > 0)
-    parts = (len(acts), len(told), len(ran))
-    order = np.argsort(np.concatenate((acts, told, np.full(len(ran), len(code)))), kind="stable")
+    parts = (len(acts), len(named_others), len(ran))
+    order = np.argsort(np.concatenate((acts, named_others, np.full(len(ran), len(code)))), kind="stable")
     columns = {
         "events": _joined(parts, np.ones(len(acts), np.int64), 0, 0),
         "cpu_ns": _joined(parts, 0, 0, scheduled.ran_ns[ran]),
         "pid": _joined(parts, np.where(batch.pid[acts] > 0, batch.pid[acts].astype(np.int64), -1), -1, -1),
-        "name": _joined(parts, np.where(own_name[acts], file[acts], -1), file[told], -1),
+        "name": _joined(parts, np.where(own_name[acts], file[acts], -1), file[named_others], -1),
     }
-    keys = np.concatenate((acting[acts], other[told], scheduled.ran[ran]))
+    keys = np.concatenate((acting[acts], other[named_others], scheduled.ran[ran]))
     return keys[order], {name: column[order] for name, column in columns.items()}
 
 

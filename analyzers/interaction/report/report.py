@@ -45,10 +45,10 @@ def ranking_of(
             job=job, by=settings.by, start=settings.start, actors=[], files=[], edges=[], components=[], pruned=[],
             alone=0, events=tables.events,
         )  # fmt: skip
-    return _Answer(tables, settings, names, spaces, job).ranking()
+    return _RankingBuilder(tables, settings, names, spaces, job).ranking()
 
 
-class _Answer:
+class _RankingBuilder:
     """Intermediate results of a ranking."""
 
     def __init__(

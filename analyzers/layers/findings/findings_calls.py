@@ -8,13 +8,13 @@ import numpy as np
 
 from ....results.layers import Finding, Layers, LayerStats
 from ...common.state import Ints
+from ...common.texts import count_text, duration_text, layer_label
 from ...file_groups import DATA
 from ..calls import LAYERS
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.handles import ROOT
 from ..state.tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
-from .finding_text import lasting, some, spoken
 
 _OTHER = WAYS.index("other")
 
@@ -31,8 +31,8 @@ def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
             yield Finding(
                 rule="own_files",
                 layer=own.layer,
-                text=f"{spoken(own.layer)} makes {some(own.calls, 'call')} of {spoken(own.below)} on "
-                f"{some(own.files, 'file')} of its own, such as {own.examples[0]}: {share:.1%} of its time",
+                text=f"{layer_label(own.layer)} makes {count_text(own.calls, 'call')} of {layer_label(own.below)} on "
+                f"{count_text(own.files, 'file')} of its own, such as {own.examples[0]}: {share:.1%} of its time",
                 value=share,
                 threshold=limits.own_share,
                 seconds=own.seconds,
@@ -70,8 +70,8 @@ def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[F
         yield Finding(
             rule="churn",
             layer=name,
-            text=f"{view.class_path(kind)} is opened {count:,} times in {spoken(name)} ({times[at]:,.0f} times "
-            f"a file and process) {use} ({lasting(seconds)})",
+            text=f"{view.class_path(kind)} is opened {count:,} times in {layer_label(name)} ({times[at]:,.0f} times "
+            f"a file and process) {use} ({duration_text(seconds)})",
             value=float(times[at]),
             threshold=limits.churn_opens,
             seconds=seconds,
@@ -90,8 +90,9 @@ def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterato
             yield Finding(
                 rule="metadata",
                 layer=row.layer,
-                text=f"{share:.0%} of {spoken(row.layer)}'s own time on data goes to calls that move none, most of it "
-                f"to {call} ({lasting(seconds / 1e9)} in {some(count, 'call')})",
+                text=f"{share:.0%} of {layer_label(row.layer)}'s own time on data goes to calls that move "
+                f"none, most of it "
+                f"to {call} ({duration_text(seconds / 1e9)} in {count_text(count, 'call')})",
                 value=share,
                 threshold=limits.metadata_share,
                 seconds=row.metadata_seconds,
@@ -108,7 +109,8 @@ def failed(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[
             yield Finding(
                 rule="failed",
                 layer=row.layer,
-                text=f"{share:.0%} of {spoken(row.layer)}'s {some(row.calls, 'call')} fail, {times:,} of them in "
+                text=f"{share:.0%} of {layer_label(row.layer)}'s {count_text(row.calls, 'call')} fail, "
+                f"{times:,} of them in "
                 f"{call}",
                 value=share,
                 threshold=limits.failed_share,

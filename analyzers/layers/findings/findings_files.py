@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from ....results.layers import Finding, Layers
 from ...common.state import Ints
+from ...common.texts import count_text, duration_text, layer_label, list_text
 from ...file_groups import DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import FILE, WAYS, layer_name
-from .finding_text import lasting, listed, some, spoken
 
 _MAX_TOLD: Final = 10  # maximum number of findings per direction
 _AT: Final = {name: at for at, name in enumerate(FILE)}
@@ -56,14 +56,15 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
             mine = np.flatnonzero(group == which)
             files = len(np.unique(rows.file[mine]))
             callers = sorted({int(each) for each in rows.over[mine]} - {PROGRAM, number})
-            made_for = f" for {listed(spoken(layer_name(each)) for each in callers)}" if callers else ""
+            made_for = f" for {list_text(layer_label(layer_name(each)) for each in callers)}" if callers else ""
             folder = at >= len(moves)
-            where = f"{some(files, 'file')} in {view.folders[at - len(moves)]}" if folder else view.class_path(at)
+            where = f"{count_text(files, 'file')} in {view.folders[at - len(moves)]}" if folder else view.class_path(at)
             yield Finding(
                 rule="small_requests",
                 layer=layer_name(number),
-                text=f"{some(calls, way)} of {size / calls:,.0f} bytes on average {'from' if way == 'read' else 'to'} "
-                f"{where}{made_for} take {lasting(ns / 1e9)}",
+                text=f"{count_text(calls, way)} of {size / calls:,.0f} bytes on average "
+                f"{'from' if way == 'read' else 'to'} "
+                f"{where}{made_for} take {duration_text(ns / 1e9)}",
                 value=size / calls,
                 threshold=limits.small_bytes,
                 seconds=ns / 1e9,
@@ -89,7 +90,8 @@ def _many_files(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterato
             rule="many_files",
             layer=layer_name(number),
             text=f"{files:,} files in {view.folders[folder]} with {size[which] / files:,.0f} bytes moved each on "
-            f"average: {share:.0%} of the time on them goes to opening, closing and the like ({lasting(seconds)})",
+            f"average: {share:.0%} of the time on them goes to opening, closing and the like "
+            f"({duration_text(seconds)})",
             value=share,
             threshold=limits.metadata_share,
             seconds=seconds,

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....results.layers import Finding, Layers
+from ...common.texts import count_text, duration_text, layer_label, list_text
 from ..calls import LAYERS
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import layer_name
-from .finding_text import lasting, listed, some, spoken
 
 
 def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Report layers whose time on data is concentrated in few processes."""
     process, layers, _ = view.by_process
     for number in range(LAYERS):
-        everyone, noun = view.crowd(number)
+        everyone, noun = view.expected_processes(number)
         count = int(everyone.sum())
         rows = np.flatnonzero((layers == number) & everyone[process])
         rows = rows[np.argsort(-view.data_ns[rows], kind="stable")]
@@ -35,8 +35,9 @@ def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Ite
             yield Finding(
                 rule="concentrated",
                 layer=layer_name(number),
-                text=f"{share:.0%} of {spoken(layer_name(number))}'s time is spent in {few} of {count} {noun}{where}: "
-                f"{listed(view.process(each) for each in busiest)}",
+                text=f"{share:.0%} of {layer_label(layer_name(number))}'s time is spent in {few} of {count} "
+                f"{noun}{where}: "
+                f"{list_text(view.process(each) for each in busiest)}",
                 value=share,
                 threshold=limits.time_share,
                 seconds=float(times[:few].sum()) / 1e9,
@@ -53,9 +54,10 @@ def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Fi
         yield Finding(
             rule="late",
             layer="MPIIO",
-            text=f"{each.call} on {each.file}: {share:.0%} of its {lasting(each.seconds)} passes before the last of "
+            text=f"{each.call} on {each.file}: {share:.0%} of its {duration_text(each.seconds)} passes before "
+            f"the last of "
             f"{each.processes:,} processes has come, most often {each.last_process} ({each.last_rounds:,} of "
-            f"{some(each.rounds, 'time')})",
+            f"{count_text(each.rounds, 'time')})",
             value=share,
             threshold=limits.late_share,
             seconds=each.late_seconds,
@@ -80,10 +82,11 @@ def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iter
         call, of = f"{each.call} on {each.file}", f"{each.movers:,} of {each.processes:,} processes"
         if few:
             others = each.processes - each.movers
-            apiece = f" ({lasting(each.waiting_seconds / others)} each)" if others else ""
+            apiece = f" ({duration_text(each.waiting_seconds / others)} each)" if others else ""
             text = (
                 f"{call}: {of} move all data below; {share:.0%} of the call's time is spent by the others, who move "
-                f"none{apiece}; moving it takes {lasting(each.moving_seconds)}, and {lasting(each.late_seconds)} pass "
+                f"none{apiece}; moving it takes {duration_text(each.moving_seconds)}, and "
+                f"{duration_text(each.late_seconds)} pass "
                 "before the last has come"
             )
         else:
@@ -116,7 +119,7 @@ def node_local(view: ReportContext, report: Layers, limits: Thresholds) -> Itera
         yield Finding(
             rule="node_local",
             layer="",
-            text=f"{mine / moved:.0%} of all bytes go to {listed(row.mount_point for row in local)}, which each "
+            text=f"{mine / moved:.0%} of all bytes go to {list_text(row.mount_point for row in local)}, which each "
             f"of {max(row.hosts for row in local)} nodes has for itself",
             value=mine / moved,
             threshold=limits.local_share,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ....results.layers import Account, Finding, Layers, Step
+from ...common.texts import count_text, duration_text, layer_label
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
-from .finding_text import lasting, some, spoken
 
 _KIB: Final = 1024
 _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")
@@ -38,7 +38,8 @@ def computing(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
         yield Finding(
             rule="computing",
             layer=row.layer,
-            text=f"{own / whole:.0%} of the {lasting(whole)} in {spoken(row.layer)}'s reads and writes is its own: "
+            text=f"{own / whole:.0%} of the {duration_text(whole)} in {layer_label(row.layer)}'s reads and "
+            f"writes is its own: "
             "filters, conversion, copies, messages, not the layers below",
             value=own / whole,
             threshold=limits.computing_share,
@@ -62,8 +63,9 @@ def _crossed(report: Layers, layer: str, steps: list[Step], limits: Thresholds) 
     yield Finding(
         rule="read_to_write",
         layer=layer,
-        text=f"{spoken(layer)}'s writes read {size:,} bytes below in {some(sum(step.calls for step in steps), 'read')} "
-        f"({lasting(seconds)}) for {written:,} that they write: blocks that are written in part are read before",
+        text=f"{layer_label(layer)}'s writes read {size:,} bytes below in "
+        f"{count_text(sum(step.calls for step in steps), 'read')} "
+        f"({duration_text(seconds)}) for {written:,} that they write: blocks that are written in part are read before",
         value=size / max(1, written),
         threshold=limits.bytes_below - 1,
         seconds=max(seconds, _request_seconds(report, layer, "write")),
@@ -76,13 +78,14 @@ def _more(report: Layers, account: Account, steps: list[Step], limits: Threshold
     calls, moved = sum(step.calls for step in steps), sum(step.bytes for step in steps)
     below = sum(step.seconds for step in steps)
     seconds = max(below, _request_seconds(report, account.layer, account.way))
-    name = spoken(account.layer)
+    name = layer_label(account.layer)
     if account.calls and calls / account.calls >= limits.calls_below:
         yield Finding(
             rule="more_calls",
             layer=account.layer,
-            text=f"{name} makes {some(calls, account.way)} below for {some(account.calls, account.way)} of its own "
-            f"({calls / account.calls:,.1f} each, {lasting(below)})",
+            text=f"{name} makes {count_text(calls, account.way)} below for "
+            f"{count_text(account.calls, account.way)} of its own "
+            f"({calls / account.calls:,.1f} each, {duration_text(below)})",
             value=calls / account.calls,
             threshold=limits.calls_below,
             seconds=seconds,

@@ -16,7 +16,7 @@ class _Stream(NamedTuple):
     batches: list[EventBatch]
 
 
-class Taken(NamedTuple):
+class BufferedEvents(NamedTuple):
     """Events, grouped by stream; number of each event's process, and of its host."""
 
     batch: EventBatch
@@ -40,19 +40,21 @@ class BatchBuffer:
         self._streams.setdefault(stream, _Stream(info, [])).batches.append(batch)
         self._length += len(batch)
 
-    def take(self, processes: Processes, files: Files) -> Taken:
+    def take(self, processes: Processes, files: Files) -> BufferedEvents:
         """Remove and return all events, at least one, with their processes and hosts."""
         held, self._streams, self._length = self._streams, {}, 0
         streams = []
         for stream, new in held.items():
             batch = concatenate(new.batches)
-            streams.append(Taken(batch, processes.of(batch, stream, new.info), np.array([files.host(new.info.host)])))
+            streams.append(
+                BufferedEvents(batch, processes.of(batch, stream, new.info), np.array([files.host(new.info.host)]))
+            )
         if len(streams) == 1:
             one = streams[0]
             return one._replace(host=np.broadcast_to(one.host[0], (len(one.batch),)))
         streams.sort(key=lambda each: int(each.serial[0]))  # often avoids sorting rows later
         lengths = [len(each.batch) for each in streams]
-        return Taken(
+        return BufferedEvents(
             concatenate([each.batch for each in streams]),
             np.concatenate([each.serial for each in streams]),
             np.repeat(np.concatenate([each.host for each in streams]), lengths),

@@ -24,7 +24,7 @@ _FILLED: Final = {
 }  # fmt: skip
 
 
-def believed(batch: EventBatch) -> tuple[EventBatch, int]:
+def clamped(batch: EventBatch) -> tuple[EventBatch, int]:
     """Return events with durations and sizes clipped to plausible values.
 
     It also returns the number of clipped events.
@@ -32,7 +32,7 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
     A request above the limit of a call asks for all available data, as cp and cat do. Its requested size is set to the
     bytes moved.
     """
-    batch = _without_endless_requests(batch)
+    batch = _without_infinite_requests(batch)
     start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
     ns, requested, moved = (
         _within(column, 0, MAX_PLAUSIBLE) for column in (batch.duration, batch.requested, batch.bytes)
@@ -45,7 +45,7 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
     return batch.replace(start=start, duration=ns, requested=requested, bytes=moved), clipped
 
 
-def _without_endless_requests(batch: EventBatch) -> EventBatch:
+def _without_infinite_requests(batch: EventBatch) -> EventBatch:
     requested = batch.requested
     if not len(batch) or int(representatives(requested).max()) <= _MAX_AT_ONCE:
         return batch
@@ -59,7 +59,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
     """Create calls from events, without nesting information.
 
     Args:
-        batch: events, as returned by ``believed``.
+        batch: events, as returned by ``clamped``.
         serial: process number of each event.
         process: process row of each event.
         file: file number of each event.

@@ -39,7 +39,7 @@ class LeafAggregator:
     """Events without enclosing calls, grouped by all properties except time and size.
 
     Args:
-        batch: events, as returned by ``believed``; of depth 0, and none collective.
+        batch: events, as returned by ``clamped``; of depth 0, and none collective.
         serial: process number of each event.
         handle: node of each event's handle, as returned by ``nodes_of``.
 

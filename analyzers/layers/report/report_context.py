@@ -149,7 +149,7 @@ class ReportContext:
         """Whether each process has a rank, bool[processes]."""
         return np.array([process.rank >= 0 for process in self.analyzer.processes.known])
 
-    def crowd(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
+    def expected_processes(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
         """Return the processes that shares of a layer refer to, bool[processes]. It also returns a noun for them.
 
         These are the ranks if there are any. Otherwise they are the processes of the busiest one's command that work on

@@ -87,71 +87,82 @@ class Tables(NamedTuple):
             site: site of each collective, -1 for other calls.
             group: group of each call's file.
         """
-        outer = (calls.around >> calls.layer) & 1 == 0
-        first = outer | (calls.handle != calls.parent)  # not directly nested in a call through the same handle
-        calls, some = summed_by(calls, [_bits(calls, outer, first), calls.process, calls.file, node, calls.call])
-        node, site, outer, first, group = (column.take(some) for column in (node, site, outer, first, group))
-        layer, over = calls.layer.astype(np.int64), calls.over.astype(np.int64)
-        kind, count = calls.kind, calls.count
-        way = _WAY[kind]
-        exclusive = calls.ns - calls.below_ns
-        outer_count = np.where(outer, count, 0)
-        outer_ns = np.where(outer, calls.ns, 0)
-        read, written = outer & (kind == Kind.READ), outer & (kind == Kind.WRITE)
-        opens = np.where((kind == Kind.CREATE) | (kind == Kind.DUPLICATE), count, 0)
-        closes = np.where(kind == Kind.DESTROY, count, 0)
-        operations = np.where(calls.begun, 0, count)
-        reads, writes = np.where(way == 0, operations, 0), np.where(way == 1, operations, 0)
-        bytes_read, bytes_written = np.where(read, calls.bytes, 0), np.where(written, calls.bytes, 0)
-        process = calls.process
+        columns = _Columns.of(calls, node, site, group)
+        self._add_processes(columns)
+        self._add_steps(columns)
+        self._add_files(columns)
+        self._add_collectives(columns)
+        self._add_named(columns)
+
+    def _add_processes(self, columns: _Columns) -> None:
+        calls, count, exclusive, group = columns.calls, columns.calls.count, columns.exclusive, columns.group
+        read, written = (columns.outer & (calls.kind == kind) for kind in (Kind.READ, Kind.WRITE))
+        reads, writes, opens, closes = columns.operations
         self.processes.add(
-            process * LAYERS + layer,
+            calls.process * LAYERS + columns.layer,
             [
-                count, outer_count, outer_ns, exclusive, np.where(over == PROGRAM, calls.ns, 0), reads, writes, opens,
-                closes, count - reads - writes - opens - closes, bytes_read, bytes_written,
+                count, columns.outer_count, columns.outer_ns, exclusive, np.where(columns.over == PROGRAM, calls.ns, 0),
+                reads, writes, opens, closes, count - reads - writes - opens - closes, *columns.moved,
                 np.where(read, calls.requested, 0), np.where(written, calls.requested, 0),
-                np.where((way == 2) & (group == DATA), exclusive, 0), calls.failed,
+                np.where((columns.way == 2) & (group == DATA), exclusive, 0), calls.failed,
                 np.where(calls.failed > 0, exclusive, 0), np.where(group == CHANNEL, exclusive, 0),
                 np.where(group == SYSTEM, exclusive, 0),
             ],
-            layer,
+            columns.layer,
         )  # fmt: skip
+
+    def _add_steps(self, columns: _Columns) -> None:
+        """Add calls by calling layer, and the translations of requests."""
+        calls, count, layer, way = columns.calls, columns.calls.count, columns.layer, columns.way
         moving = moves(calls)
-        down = (over * len(WAYS) + _WAY[calls.over_kind]) * LAYERS + layer
-        moved = np.where(moving & outer, calls.bytes, 0)
+        down = (columns.over * len(WAYS) + _WAY[calls.over_kind]) * LAYERS + layer
+        moved = np.where(moving & columns.outer, calls.bytes, 0)
         self.down.add(down * len(WAYS) + way, [count, calls.ns, np.where(moving, count, 0), moved])
         rows = np.flatnonzero(calls.fate != NO_FATE)
         if len(rows):
             key = (layer[rows] * len(WAYS) + way[rows]) * 8 + calls.fate[rows]
-            columns = (count, calls.bytes, calls.below, calls.below_bytes, calls.ns)
-            self.fates.add(key, [column[rows] for column in columns])
-        tail = over * LAYERS + layer
+            summed = (count, calls.bytes, calls.below, calls.below_bytes, calls.ns)
+            self.fates.add(key, [column[rows] for column in summed])
+
+    def _add_files(self, columns: _Columns) -> None:
+        """Add calls by file, by handle, and opens of data files by process."""
+        calls, count, exclusive, layer = columns.calls, columns.calls.count, columns.exclusive, columns.layer
+        reads, writes, opens, closes = columns.operations
+        tail = columns.over * LAYERS + layer
         self.files.add(
             calls.file * (OVERS * LAYERS) + tail,
             [
-                count, reads, writes, bytes_read, bytes_written, opens, closes, exclusive,
-                np.where(way == 0, exclusive, 0), np.where(way == 1, exclusive, 0),
+                count, reads, writes, *columns.moved, opens, closes, exclusive,
+                np.where(columns.way == 0, exclusive, 0), np.where(columns.way == 1, exclusive, 0),
             ],
             tail,
         )  # fmt: skip
+        own_ns = np.where(columns.is_first, calls.ns, 0)
         self.nodes.add(
-            (process << _NODE_BITS) + node,
-            [count, opens, closes, reads, writes, bytes_read, bytes_written, np.where(first, calls.ns, 0), exclusive],
-            node,
+            (calls.process << _NODE_BITS) + columns.node,
+            [count, opens, closes, reads, writes, *columns.moved, own_ns, exclusive],
+            columns.node,
         )
+        rows = np.flatnonzero((opens > 0) & (columns.group == DATA))
+        if len(rows):
+            pair = (calls.process[rows] << _FILE_BITS) + calls.file[rows]
+            self.opened.add(pair * LAYERS + layer[rows], [opens[rows]], layer[rows])
+
+    def _add_collectives(self, columns: _Columns) -> None:
+        calls, site = columns.calls, columns.site
         rows = np.flatnonzero(site >= 0)
         if len(rows):
-            columns = (count, calls.ns, calls.bytes, calls.system_ns, calls.system_bytes)
+            summed = (calls.count, calls.ns, calls.bytes, calls.system_ns, calls.system_bytes)
             at = site[rows] << _PROCESS_BITS
-            self.sites.add(at + process[rows], [column[rows] for column in columns], at)
-        rows = np.flatnonzero((opens > 0) & (group == DATA))
-        if len(rows):
-            pair = (process[rows] << _FILE_BITS) + calls.file[rows]
-            self.opened.add(pair * LAYERS + layer[rows], [opens[rows]], layer[rows])
-        named = ((layer * len(GROUPS) + group) * len(WAYS) + way) << _CALL_BITS
+            self.sites.add(at + calls.process[rows], [column[rows] for column in summed], at)
+
+    def _add_named(self, columns: _Columns) -> None:
+        calls = columns.calls
+        named = ((columns.layer * len(GROUPS) + columns.group) * len(WAYS) + columns.way) << _CALL_BITS
+        outer_bytes = np.where(columns.outer, calls.bytes, 0)
         self.named.add(
             named + calls.call,
-            [count, outer_ns, exclusive, np.where(outer, calls.bytes, 0), calls.failed],
+            [calls.count, columns.outer_ns, columns.exclusive, outer_bytes, calls.failed],
             named,
         )
 
@@ -185,6 +196,72 @@ class Tables(NamedTuple):
         self.opened.merge(other.opened, ((processes[process] << _FILE_BITS) + files[file]) * LAYERS + layer, layer)
         at, call = np.divmod(other.named.rows()[0], 1 << _CALL_BITS)
         self.named.merge(other.named, (at << _CALL_BITS) + calls[call], at << _CALL_BITS)
+
+
+class _Columns(NamedTuple):
+    """Calls with equal keys summed, and columns derived from them; each column has shape (n,).
+
+    Attributes:
+        calls: summed calls.
+        node, site, group: node of the handle, site of a collective or -1, and group of the file.
+        layer, over, way: layer, calling layer, and direction.
+        outer: whether no call of the same layer encloses the call.
+        is_first: whether the call is not directly nested in a call through the same handle.
+        exclusive: time without nested calls, ns.
+        outer_count, outer_ns: number and time of outer calls, ns.
+        operations: number of reads, writes, opens and closes.
+        moved: bytes read and written by outer calls.
+    """
+
+    calls: Calls
+    node: Ints
+    site: Ints
+    group: Ints
+    layer: Ints
+    over: Ints
+    way: Ints
+    outer: npt.NDArray[np.bool_]
+    is_first: npt.NDArray[np.bool_]
+    exclusive: Ints
+    outer_count: Ints
+    outer_ns: Ints
+    operations: tuple[Ints, Ints, Ints, Ints]
+    moved: tuple[Ints, Ints]
+
+    @classmethod
+    def of(cls, calls: Calls, node: Ints, site: Ints, group: Ints) -> _Columns:
+        """Sum calls with equal keys."""
+        outer = (calls.around >> calls.layer) & 1 == 0
+        is_first = outer | (calls.handle != calls.parent)
+        calls, some = summed_by(calls, [_bits(calls, outer, is_first), calls.process, calls.file, node, calls.call])
+        outer, is_first = outer.take(some), is_first.take(some)
+        kind, count = calls.kind, calls.count
+        way = _WAY[kind]
+        operations = np.where(calls.begun, 0, count)
+        return cls(
+            calls=calls,
+            node=node.take(some),
+            site=site.take(some),
+            group=group.take(some),
+            layer=calls.layer.astype(np.int64),
+            over=calls.over.astype(np.int64),
+            way=way,
+            outer=outer,
+            is_first=is_first,
+            exclusive=calls.ns - calls.below_ns,
+            outer_count=np.where(outer, count, 0),
+            outer_ns=np.where(outer, calls.ns, 0),
+            operations=(
+                np.where(way == 0, operations, 0),
+                np.where(way == 1, operations, 0),
+                np.where((kind == Kind.CREATE) | (kind == Kind.DUPLICATE), count, 0),
+                np.where(kind == Kind.DESTROY, count, 0),
+            ),
+            moved=(
+                np.where(outer & (kind == Kind.READ), calls.bytes, 0),
+                np.where(outer & (kind == Kind.WRITE), calls.bytes, 0),
+            ),
+        )
 
 
 def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Ints:

@@ -111,7 +111,7 @@ class JobAccess:
         if graph is None:
             raise not_found(f"job {job!r} has no graph", "a job with events, and dfg.enabled")
         with session.failures.guard_query("graph"):
-            return graph.frozen()
+            return graph.deferred_result()
 
     def layers(self, job: str) -> Callable[[Cut], Layers]:
         """Return a function that computes the current report of a job's layers."""
@@ -120,7 +120,7 @@ class JobAccess:
         if layers is None:
             raise not_found(f"job {job!r} has no layers", "a job with events, and layers.enabled")
         with session.failures.guard_query("layers"):
-            return layers.frozen()
+            return layers.deferred_result()
 
     def _is_seen(self, job: str, user: str) -> bool:
         return viewer.get().sees(user, self._aggregator.jobs.projects.get(job, ""))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from iotide.analyzers.pipeline.analysis_queue import Taken
+from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.contract import AnalyzerKind, Reporting
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
@@ -72,12 +72,12 @@ def test_it_sums_up_by_hour_and_goes_on_from_a_snapshot(hours: AnalyzerKind) -> 
     analyzer = hours.make(context(names))
     info = StreamInfo(job="j", source="test")
     assert analyzer is not None
-    analyzer.update(Taken.of(calls(3, 10), "s", info))
+    analyzer.update(QueuedEvents.of(calls(3, 10), "s", info))
     again = restore(snapshot(analyzer))
-    again.update(Taken.of(calls(14, 4), "s", info))
-    again.update(Taken.of(calls(3, 2), "s", info))
+    again.update(QueuedEvents.of(calls(14, 4), "s", info))
+    again.update(QueuedEvents.of(calls(3, 2), "s", info))
     assert isinstance(again, Reporting)
-    assert again.frozen()().model_dump() == {
+    assert again.deferred_result()().model_dump() == {
         "job": "j",
         "hours": [
             {"hour": 3, "calls": 6, "bytes": 6000, "seconds": 0.006},

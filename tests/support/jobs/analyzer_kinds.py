@@ -36,4 +36,4 @@ def told_by(analyzer: object) -> object:
         held = [sketch.each(level).tolist() for level in range(sketch.levels)]
         return [str(each) for each in members.all], sketch.oldest, sketch.newest, held
     assert isinstance(analyzer, Reporting)
-    return analyzer.frozen()()
+    return analyzer.deferred_result()()

@@ -29,8 +29,8 @@ def told(session: JobSession) -> list[object]:
         kept,
         session.bytes_written,
         session.graph.graph(),
-        session.layers.frozen()(),
-        session.interactions.frozen()(),
+        session.layers.deferred_result()(),
+        session.interactions.deferred_result()(),
         session.signal(),
     ]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, QueuedEvents
 from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
@@ -71,7 +71,7 @@ def events(seed: int, counts: list[int]) -> list[tuple[str, EventBatch]]:
 
 def give(analyzer: Analyzer, steps: list[tuple[str, EventBatch]]) -> None:
     for stream, batch in steps:
-        analyzer.update(Taken.of(batch, stream, STREAMS[stream]))
+        analyzer.update(QueuedEvents.of(batch, stream, STREAMS[stream]))
 
 
 def cut(batch: EventBatch, at: list[int]) -> Iterator[EventBatch]:
@@ -135,7 +135,7 @@ def test_restored_state_continues_as_if_never_stopped(
     for stream in sorted(closed):
         never.close_stream(stream)
     if settles:
-        never.settle()
+        never.compact()
     restored: Analyzer = restore(snapshot(never))
     assert told_by(restored) == told_by(never)
     for analyzer in (never, restored):
@@ -184,7 +184,7 @@ def test_losses_are_counts_by_reason(kind: AnalyzerKind) -> None:
     give(analyzer, events(4, [40] * 8))
     for stream in (*STREAMS, "never opened"):
         analyzer.close_stream(stream)
-    analyzer.settle()
+    analyzer.compact()
     assert all(isinstance(count, int) and count >= 0 for count in analyzer.losses().values())
 
 

@@ -23,7 +23,7 @@ from iotide.analyzers.file_systems.phase_table import (
     quantile_s,
 )
 from iotide.analyzers.file_systems.update import KIND, FileSystemsAnalyzer
-from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, StreamInfo, make_batch
 from iotide.results.jobs.file_systems import FileSystemUse, JobFileSystems
@@ -71,7 +71,7 @@ def calls(rows: list[tuple[float, float, int, int, Kind]], **more: object) -> Ev
 
 
 def told(analyzer: FileSystemsAnalyzer) -> JobFileSystems:
-    return analyzer.frozen()()
+    return analyzer.deferred_result()()
 
 
 def by_name(analyzer: FileSystemsAnalyzer) -> dict[str, FileSystemUse]:
@@ -102,7 +102,7 @@ def test_shared_file_system_is_one_of_all_hosts_and_a_disk_is_one_of_each() -> N
     analyzer = made()
     for host in ("n1", "n2"):
         batch = calls([(0, 0.1, 1, 10, Kind.WRITE), (0, 0.1, 3, 7, Kind.READ)])
-        analyzer.update(Taken.of(batch, host, on(host)))
+        analyzer.update(QueuedEvents.of(batch, host, on(host)))
     uses = by_name(analyzer)
     assert set(uses) == {"lustre:mgs@tcp:/fs", "n1:/dev/sda1", "n2:/dev/sda1"}
     assert uses["lustre:mgs@tcp:/fs"].bytes_written == 20
@@ -118,7 +118,7 @@ def test_phases_have_bytes_calls_times_and_latencies_of_metadata() -> None:
     rows = [(0.0, 0.001, 1, 0, Kind.CREATE), (0.01, 0.05, 1, 100, Kind.WRITE), (0.1, 0.2, 1, 50, Kind.READ)]
     rows += [(0.3, 0.1, 1, 0, Kind.SYNC), (0.41, 0.000_05, 1, 0, Kind.DESTROY)]
     rows += [(5.0, 0.1, 1, 30, Kind.WRITE)]
-    analyzer.update(Taken.of(calls(rows), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls(rows), "s", on("n1")))
     use = by_name(analyzer)["lustre:mgs@tcp:/fs"]
     first, second = use.phases
     assert (first.start_s, first.end_s) == pytest.approx((T0 / S + 0.01, T0 / S + 0.4))
@@ -136,7 +136,7 @@ def test_permanent_metadata_calls_do_not_hide_phases_of_data() -> None:
     analyzer = made()
     rows = [(at / 10, 0.000_01, 1, 0, Kind.OTHER) for at in range(300)]
     rows += [(at, 0.5, 1, 10, Kind.WRITE) for at in (0, 10, 20)]
-    analyzer.update(Taken.of(calls(sorted(rows)), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls(sorted(rows)), "s", on("n1")))
     (use,) = told(analyzer).file_systems
     assert [phase.end_s - phase.start_s for phase in use.phases] == pytest.approx([0.5, 0.5, 0.5])
     assert sum(phase.calls for phase in use.metadata_phases) == 300
@@ -145,7 +145,7 @@ def test_permanent_metadata_calls_do_not_hide_phases_of_data() -> None:
 def test_calls_outside_the_job_s_data_are_left_out() -> None:
     analyzer = made()
     analyzer.update(
-        Taken.of(
+        QueuedEvents.of(
             calls(
                 [
                     (0, 0.1, 5, 10, Kind.WRITE),  # a pipe
@@ -159,13 +159,13 @@ def test_calls_outside_the_job_s_data_are_left_out() -> None:
             on("n1"),
         )
     )
-    analyzer.update(Taken.of(calls([(0, 0.1, 1, 10, Kind.WRITE)], depth=1), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(0, 0.1, 1, 10, Kind.WRITE)], depth=1), "s", on("n1")))
     assert told(analyzer).file_systems == []
 
 
 def test_without_knowledge_of_mounts_the_place_is_unknown() -> None:
     analyzer = made()
-    analyzer.update(Taken.of(calls([(0, 0.1, 4, 10, Kind.WRITE), (0, 0.1, 0, 5, Kind.WRITE)]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(0, 0.1, 4, 10, Kind.WRITE), (0, 0.1, 0, 5, Kind.WRITE)]), "s", on("n1")))
     (use,) = told(analyzer).file_systems
     assert (use.file_system, use.place, use.bytes_written) == ("unknown", "unknown", 15)
 
@@ -173,7 +173,7 @@ def test_without_knowledge_of_mounts_the_place_is_unknown() -> None:
 def test_phase_without_end_is_told_in_pieces() -> None:
     analyzer = made()
     rows = [(at, 0.9, 1, 10, Kind.WRITE) for at in range(200)]
-    analyzer.update(Taken.of(calls([(at, 0.9, *rest) for at, _, *rest in rows]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(at, 0.9, *rest) for at, _, *rest in rows]), "s", on("n1")))
     phases = by_name(analyzer)["lustre:mgs@tcp:/fs"].phases
     assert [phase.continues for phase in phases] == [False, True, True, True]
     assert sum(phase.moved for phase in phases) == 2000
@@ -182,8 +182,8 @@ def test_phase_without_end_is_told_in_pieces() -> None:
 
 def test_bounds_hold_and_are_told() -> None:
     analyzer = made(max_phases=8, max_file_systems=1)
-    analyzer.update(Taken.of(calls([(at, 0.1, 1, 10, Kind.WRITE) for at in range(50)]), "s", on("n1")))
-    analyzer.update(Taken.of(calls([(50, 0.1, 3, 7, Kind.WRITE)]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(at, 0.1, 1, 10, Kind.WRITE) for at in range(50)]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(50, 0.1, 3, 7, Kind.WRITE)]), "s", on("n1")))
     uses = by_name(analyzer)
     assert [phase.start_s - T0 / S for phase in uses["lustre:mgs@tcp:/fs"].phases] == pytest.approx(range(43, 50))
     assert uses["lustre:mgs@tcp:/fs"].bytes_written == 500, "the phases have bytes that the sums lack"
@@ -194,14 +194,14 @@ def test_bounds_hold_and_are_told() -> None:
 def test_phase_of_data_takes_a_hundred_bytes() -> None:
     """A cluster has ten thousand jobs with hundreds of phases each."""
     analyzer = made()
-    analyzer.update(Taken.of(calls([(at, 0.1, 1, 10, Kind.WRITE) for at in range(300)]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(at, 0.1, 1, 10, Kind.WRITE) for at in range(300)]), "s", on("n1")))
     assert analyzer._phases.rows.nbytes <= 300 * 100
 
 
 def test_file_system_with_few_phases_keeps_them_beside_one_with_many() -> None:
     analyzer = made(max_phases=10)
-    analyzer.update(Taken.of(calls([(0, 0.1, 1, 10, Kind.WRITE), (1, 0.1, 1, 10, Kind.WRITE)]), "s", on("n1")))
-    analyzer.update(Taken.of(calls([(at, 0.1, 3, 7, Kind.WRITE) for at in range(100, 200)]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(0, 0.1, 1, 10, Kind.WRITE), (1, 0.1, 1, 10, Kind.WRITE)]), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(at, 0.1, 3, 7, Kind.WRITE) for at in range(100, 200)]), "s", on("n1")))
     assert {name: len(use.phases) for name, use in by_name(analyzer).items()} == {
         "lustre:mgs@tcp:/fs": 2,
         "n1:/dev/sda1": 8,
@@ -212,7 +212,7 @@ def test_values_beyond_all_measure_are_bounded() -> None:
     analyzer = made()
     rows = make_batch(200, {"start": T0, "duration": 2**55, "file": 1, "bytes": 2**62, "kind": int(Kind.WRITE)})
     for _ in range(3):
-        analyzer.update(Taken.of(rows, "s", on("n1")))
+        analyzer.update(QueuedEvents.of(rows, "s", on("n1")))
     (use,) = told(analyzer).file_systems
     assert use.bytes_written > 2**50
     assert use.phases[0].moved > 2**50
@@ -222,14 +222,14 @@ def test_summary_of_many_calls_counts_as_many() -> None:
     analyzer = made()
     flags = int(Flag.AGGREGATE | Flag.SPREAD)
     batch = calls([(0, 10, 1, 1000, Kind.WRITE)], flags=flags, requested=20, offset=2 * S)
-    analyzer.update(Taken.of(batch, "s", on("n1")))
+    analyzer.update(QueuedEvents.of(batch, "s", on("n1")))
     (phase,) = by_name(analyzer)["lustre:mgs@tcp:/fs"].phases
     assert (phase.calls, phase.seconds, phase.end_s - phase.start_s) == (20, 2.0, pytest.approx(10))
 
 
 def test_clock_of_its_own_is_told() -> None:
     analyzer = made()
-    analyzer.update(Taken.of(calls([(0, 1, 1, 1, Kind.WRITE)]), "s", on("n1", clock_offset_ns=None)))
+    analyzer.update(QueuedEvents.of(calls([(0, 1, 1, 1, Kind.WRITE)]), "s", on("n1", clock_offset_ns=None)))
     assert told(analyzer).own_clock
 
 
@@ -293,7 +293,7 @@ def test_phases_are_those_of_the_naive_way_in_whatever_order_and_pieces(
     analyzer = made()
     borders = sorted({0, len(rows), *(cut % (len(rows) + 1) for cut in cuts)})
     for first, stop in pairwise(borders):
-        analyzer.update(Taken.of(calls(rows[first:stop]), "s", on("n1")))
+        analyzer.update(QueuedEvents.of(calls(rows[first:stop]), "s", on("n1")))
     held = analyzer._phases.rows  # results are in seconds, which are not whole nanoseconds
     phases = [(row[START], row[END], row[READ] + row[WRITTEN], row[CALLS], row[METADATA]) for row in held.tolist()]
     assert sorted(phases) == naive(rows, int(0.25 * S))
@@ -327,12 +327,14 @@ def test_compiled_helper_does_what_numpy_does(
 
 def test_more_rows_than_fit_at_once_are_all_there() -> None:
     analyzer = made(max_phases=5000)
-    analyzer.update(Taken.of(calls([(at, 0.1, 1 + 2 * (at % 2), 1, Kind.WRITE) for at in range(4000)]), "s", on("n1")))
+    analyzer.update(
+        QueuedEvents.of(calls([(at, 0.1, 1 + 2 * (at % 2), 1, Kind.WRITE) for at in range(4000)]), "s", on("n1"))
+    )
     assert sum(len(use.phases) for use in told(analyzer).file_systems) == 4000
 
 
 def test_no_events_are_nothing_without_the_compiled_helper(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_sums, "native", lambda: None)
     analyzer = made()
-    analyzer.update(Taken.of(calls([(0, 1, 1, 1, Kind.WRITE)]).select(slice(0, 0)), "s", on("n1")))
+    analyzer.update(QueuedEvents.of(calls([(0, 1, 1, 1, Kind.WRITE)]).select(slice(0, 0)), "s", on("n1")))
     assert told(analyzer).file_systems == []

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.heat_map.grid import BIN_NS, BINS
 from iotide.analyzers.heat_map.update import KIND, HeatMapAnalyzer
-from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, StreamInfo, make_batch
 from iotide.results.jobs.heat_map import HeatMap
@@ -32,8 +32,8 @@ def made(rows: int = 32) -> HeatMapAnalyzer:
 def told(*batches: tuple[EventBatch, StreamInfo], rows: int = 32) -> HeatMap:
     analyzer = made(rows)
     for batch, info in batches:
-        analyzer.update(Taken.of(batch, "s", info))
-    return analyzer.frozen()()
+        analyzer.update(QueuedEvents.of(batch, "s", info))
+    return analyzer.deferred_result()()
 
 
 def on(host: str = "n1", **more: object) -> StreamInfo:
@@ -119,15 +119,15 @@ def test_streams_that_come_together_keep_their_hosts() -> None:
         queue.put(calls([0, 1], [10, 10], rank=-1, pid=4), host, on(host))
     analyzer = made()
     analyzer.update(queue.since(0))
-    assert [row.name for row in analyzer.frozen()().rows] == ["a:4", "b:4"]
+    assert [row.name for row in analyzer.deferred_result()().rows] == ["a:4", "b:4"]
 
 
 def test_processes_beyond_the_bound_are_counted() -> None:
     pids = list(range(1, 5001))
     analyzer = made()
-    analyzer.update(Taken.of(calls(pids, [10] * 5000, rank=-1, pid=pids), "s", on()))
+    analyzer.update(QueuedEvents.of(calls(pids, [10] * 5000, rank=-1, pid=pids), "s", on()))
     assert analyzer.losses() == {"processes": 904}
-    heat = analyzer.frozen()()
+    heat = analyzer.deferred_result()()
     assert sum(totals(heat).values()) == pytest.approx(5e-5)
     assert len(heat.rows) == 32
 
@@ -141,4 +141,4 @@ def test_summary_of_calls_is_spread_over_its_span() -> None:
 
 
 def test_nothing_is_an_empty_map() -> None:
-    assert made().frozen()().rows == []
+    assert made().deferred_result()().rows == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, QueuedEvents
 from iotide.analyzers.pipeline.job_graph import JobGraph
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
@@ -69,7 +69,7 @@ def test_streams_at_once_are_as_one_after_the_other(case: str, pieces: list[tupl
         at += count
         held.put(batch, stream, STREAMS[stream])
         for graph in graphs[2:]:
-            graph.update(Taken.of(batch, stream, STREAMS[stream]))
+            graph.update(QueuedEvents.of(batch, stream, STREAMS[stream]))
     whole = held.since(0)
     for graph in graphs[:2]:
         graph.update(whole)
@@ -88,7 +88,7 @@ def test_a_filter_leaves_out_the_same_events_of_each_stream() -> None:
     found = graph.graph()
     assert (found.events, found.cases) == (9, 2)
     assert {node.name.partition(":")[2] for node in found.activities} == {"/scratch/a"}
-    graph.update(Taken.of(calls(3, 3, "c"), "c", STREAMS["c"]))  # all of another path
+    graph.update(QueuedEvents.of(calls(3, 3, "c"), "c", STREAMS["c"]))  # all of another path
     assert graph.graph() == found
 
 
@@ -96,7 +96,7 @@ def test_a_filter_leaves_out_the_same_events_of_each_stream() -> None:
 def test_a_stream_that_has_ended_is_not_the_one_that_has_its_name_next(chosen: str) -> None:
     graph = graph_with(filter=chosen)
     for again in range(3):
-        graph.update(Taken.of(calls(4 * again, 4, "a"), "a", STREAMS["a"]))
+        graph.update(QueuedEvents.of(calls(4 * again, 4, "a"), "a", STREAMS["a"]))
         graph.close_stream("a")
         graph.close_stream("never seen")
     found = graph.graph()
@@ -106,7 +106,7 @@ def test_a_stream_that_has_ended_is_not_the_one_that_has_its_name_next(chosen: s
 
 def test_the_top_activities_have_the_names_of_the_graph() -> None:
     graph = graph_with(mapping="call", max_activities=2)
-    graph.update(Taken.of(calls(0, 50, "a"), "a", STREAMS["a"]))
+    graph.update(QueuedEvents.of(calls(0, 50, "a"), "a", STREAMS["a"]))
     counts = {node.name: node.events for node in graph.graph().activities}
     assert {name: row.events for name, row in graph.top(10)} == counts
     assert "(other)" in counts

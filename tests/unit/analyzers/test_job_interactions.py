@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.settings import InteractionSettings
-from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, QueuedEvents
 from iotide.analyzers.pipeline.job_interactions import JobInteractions, rank_jobs
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
@@ -42,7 +42,7 @@ class Job:
             parent_pid=facts.get("of_parent", 0),
             rank=facts.get("of_rank", -1),
         )
-        self.interactions.update(Taken.of(self.batch(kind, path, length, **events), stream, info))
+        self.interactions.update(QueuedEvents.of(self.batch(kind, path, length, **events), stream, info))
         return self
 
     def batch(self, kind: Kind, path: str, length: int, **columns: int) -> EventBatch:
@@ -50,7 +50,7 @@ class Job:
         return make_batch(length, {"start": np.full(length, self._now * 1000), "duration": 10, **known, **columns})
 
     def ranking(self) -> Ranking:
-        return self.interactions.frozen()()
+        return self.interactions.deferred_result()()
 
 
 @pytest.mark.parametrize("length", [1, 600, 3000])
@@ -140,7 +140,7 @@ def test_many_streams_at_once_are_what_one_after_the_other_is(
         batch = make_batch(len(rows), {"start": at * 1000 + np.arange(len(rows)), **known, **dict(columns)})
         if len(batch):
             held.put(batch, stream + host, info)
-            apart.interactions.update(Taken.of(batch, stream + host, info))
+            apart.interactions.update(QueuedEvents.of(batch, stream + host, info))
     if len(held):
         together.interactions.update(held.since(0))
     assert together.ranking() == apart.ranking()

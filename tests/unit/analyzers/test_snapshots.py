@@ -219,8 +219,8 @@ def told(session: JobSession) -> list[object]:
         detail_of(session, NOW_S),
         session.signal(),
         session.graph.graph(),
-        session.layers.frozen()(),
-        session.interactions.frozen()(),
+        session.layers.deferred_result()(),
+        session.interactions.deferred_result()(),
         list(session.history),
     ]
 
@@ -261,7 +261,7 @@ def test_attributes_of_a_session_are_those_of_this_version() -> None:
     give(session, items_of("tmio-8ranks.jsonl"))
     session.predict(NOW_S)
     told(session)
-    session.settle()
+    session.compact()
     made = {"version": STATE_VERSION, "classes": schema(snapshot(session, shared(session)))}
     known = json.loads((DATA / "session-state.json").read_text())
     assert made == known, f"required content of the file: {json.dumps(made)}"

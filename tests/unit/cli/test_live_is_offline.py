@@ -178,7 +178,10 @@ def test_session_and_commands_report_the_same(name: str, tmp_path: Path) -> None
     trace = read_traces([path], format_name=None, job="sim", progress=lambda *_: None)
 
     view = GraphDefinition.parse("call+dirs:2")
-    graphs = [data(session.graph.frozen()()) if session.graph else {}, data(graph_of(select(trace, view), view, "sim"))]
+    graphs = [
+        data(session.graph.deferred_result()()) if session.graph else {},
+        data(graph_of(select(trace, view), view, "sim")),
+    ]
     for graph in graphs:
         for row in graph["activities"]:
             del row["exact"]  # whether events arrived in order, as in a finished trace
@@ -189,18 +192,18 @@ def test_session_and_commands_report_the_same(name: str, tmp_path: Path) -> None
     layers = layers_of(trace, [path], Filter.parse(""), "sim", CUT).layers
     # the timeline of a finished trace is finer, and it nests calls by time, if it has none with depths
     different = ("marks",) if case.depth else ("marks", "nesting")
-    assert_alike(data(session.layers.frozen()(CUT), *different), data(layers, *different), "layers")
+    assert_alike(data(session.layers.deferred_result()(CUT), *different), data(layers, *different), "layers")
 
     assert session.interactions is not None
     ranking = rank_traces([path], None, InteractionSettings()).ranking
     assert ranking.files
-    assert_alike(data(session.interactions.frozen()()), data(ranking), "ranking")
+    assert_alike(data(session.interactions.deferred_result()()), data(ranking), "ranking")
 
     for kind in ANALYZERS.values():
         if kind.result is not None and kind.name != "advice":
             reporting = session.analyzers.reporting_analyzer(kind.name)
             assert reporting is not None
-            assert_alike(data(reporting.frozen()()), data(offline(kind.name, trace)), kind.name)
+            assert_alike(data(reporting.deferred_result()()), data(offline(kind.name, trace)), kind.name)
 
     detection = detection_of([path], trace, DetectSettings(), AnalysisOptions()).report
     detail = detail_of(session, ZERO_S + PHASES * PERIOD_NS / 1e9)
@@ -222,4 +225,4 @@ def offline(name: str, trace: Trace) -> Any:
     analyzer = ANALYZERS[name].make(context)
     assert isinstance(analyzer, Reporting)
     add_events(analyzer, trace, context.names)  # type: ignore[arg-type]
-    return analyzer.frozen()()
+    return analyzer.deferred_result()()

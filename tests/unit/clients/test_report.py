@@ -252,7 +252,7 @@ def test_analysis_that_fails_is_missing_and_told(monkeypatch: pytest.MonkeyPatch
 
     from iotide.analyzers.heat_map.update import HeatMapAnalyzer
 
-    monkeypatch.setattr(HeatMapAnalyzer, "frozen", broken)
+    monkeypatch.setattr(HeatMapAnalyzer, "deferred_result", broken)
     found = findings_of(session)()
     assert found.heat is None
     assert found.layers is not None

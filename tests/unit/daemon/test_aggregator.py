@@ -331,7 +331,7 @@ def test_jobs_that_fall_silent_at_once_let_others_have_their_turn(monkeypatch: p
         settled.append(session.job)
         clock.now += 0.004
 
-    monkeypatch.setattr(JobSession, "settle", slow)
+    monkeypatch.setattr(JobSession, "compact", slow)
     for number in range(20):
         feed(aggregator, f"s{number}", f"job{number}")
     while aggregator.tick():

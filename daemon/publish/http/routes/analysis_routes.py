@@ -55,7 +55,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         if interactions is None:
             raise not_found(f"job {job!r} has no ranking", "a job with events, and rank.enabled")
         with session.failures.guard_query("interactions"):
-            frozen = interactions.frozen()
+            frozen = interactions.deferred_result()
         return await access.as_json(lambda: frozen().model_dump_json(), (session, "interactions"))
 
     @router.get("/api/v1/jobs/{job:path}/advice", response_model=Advice)
@@ -111,5 +111,5 @@ def _add_result(router: APIRouter, access: JobAccess, kind: AnalyzerKind) -> Non
             expected = f"a job with events, and analyzers.{kind.name} not switched off"
             raise not_found(f"job {job!r} has no {kind.name}", expected)
         with session.failures.guard_query(kind.name):
-            frozen = analyzer.frozen()
+            frozen = analyzer.deferred_result()
         return await access.as_json(lambda: frozen().model_dump_json(), (session, kind.name))

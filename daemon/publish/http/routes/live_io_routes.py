@@ -46,7 +46,7 @@ def _row(session: JobSession) -> _Row | None:
         if analyzer is None:
             return None
         with session.failures.guard_query("filesystems"):
-            return session, analyzer.frozen(), session.prediction  # type: ignore[return-value]
+            return session, analyzer.deferred_result(), session.prediction  # type: ignore[return-value]
     except AnalysisFailedError:
         return None
 

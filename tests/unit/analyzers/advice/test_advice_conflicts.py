@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.advice.update import AdviceAnalyzer, make
-from iotide.analyzers.pipeline.analysis_queue import Taken
+from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.results.advice import AdviceFinding
@@ -62,8 +62,8 @@ def judged(calls: Sequence[Call], ranks: bool = True, at_once: int = 100) -> lis
                 "flags": np.array([call.flags for call in some]),
                 "depth": np.array([call.depth for call in some]),
             }  # fmt: skip
-            analyzer.update(Taken.of(make_batch(len(some), columns), f"s{process}", info))
-    return [row for row in analyzer.frozen()().findings if row.cause == "conflict"]
+            analyzer.update(QueuedEvents.of(make_batch(len(some), columns), f"s{process}", info))
+    return [row for row in analyzer.deferred_result()().findings if row.cause == "conflict"]
 
 
 def test_two_writers_of_the_same_bytes_are_told_with_how_many() -> None:
@@ -120,7 +120,7 @@ def test_events_beyond_the_bound_are_counted() -> None:
         "offset": offset,
         "bytes": 9,
     }
-    analyzer.update(Taken.of(make_batch(10, columns), "s", info))
+    analyzer.update(QueuedEvents.of(make_batch(10, columns), "s", info))
     assert analyzer.losses()["extents"] == 6
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from iotide.analyzers.advice.update import make
-from iotide.analyzers.pipeline.analysis_queue import Taken
+from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.clients.text.job_sentence import job_sentence
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
@@ -33,9 +33,9 @@ def advice_of(paths: Sequence[str], *calls: Call) -> Advice:
         start = begin + np.arange(count) * 10**7
         given = {"start": start, "layer": int(Layer.POSIX), "tid": 7, "pid": 7, "handle": 3, "file": 1}
         given |= {"call": names.call(name), "duration": 4 * 10**6}
-        analyzer.update(Taken.of(make_batch(count, {**given, **columns}), "s", info))
+        analyzer.update(QueuedEvents.of(make_batch(count, {**given, **columns}), "s", info))
         begin += count * 10**7
-    return analyzer.frozen()()
+    return analyzer.deferred_result()()
 
 
 def moved(kind: Kind, count: int, size: int, first: int = 0, **further: object) -> dict[str, object]:

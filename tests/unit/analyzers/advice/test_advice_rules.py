@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from iotide.analyzers.advice.update import make
-from iotide.analyzers.pipeline.analysis_queue import Taken
+from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.clients.text.advice_text import first_line
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
@@ -39,9 +39,11 @@ def advice_of(files: Sequence[FileInfo], *columns: Mapping[str, object], ranks: 
             count = max(np.size(value) for value in each.values())
             start = begin + np.arange(count) * 10**7
             given = {"start": start, "layer": int(Layer.POSIX), "tid": rank + 7, "pid": rank + 7, "rank": info.rank}
-            analyzer.update(Taken.of(make_batch(count, {**given, "handle": 3, "file": 1, **each}), f"s{rank}", info))
+            analyzer.update(
+                QueuedEvents.of(make_batch(count, {**given, "handle": 3, "file": 1, **each}), f"s{rank}", info)
+            )
             begin += count * 10**7
-    return analyzer.frozen()()
+    return analyzer.deferred_result()()
 
 
 def writes(count: int, size: int, first: int = 0, **further: object) -> dict[str, object]:
@@ -156,8 +158,8 @@ def test_short_run_is_told_from_which_saving_on_there_would_be_a_finding(run_s: 
     assert analyzer is not None
     info = StreamInfo(job="j", source="t", pid=7, command="/usr/bin/dd if=/dev/zero of=x.dat")
     batch = make_batch(1, {"start": T0, "kind": int(Kind.WRITE), "bytes": 512, "file": 1, "duration": 1000, "pid": 7})
-    analyzer.update(Taken.of(batch, "s", info))
-    advice = analyzer.frozen()(None, run_s)
+    analyzer.update(QueuedEvents.of(batch, "s", info))
+    advice = analyzer.deferred_result()(None, run_s)
     assert first_line(advice).endswith(told)
     assert advice.slowest == "dd (pid 7)"
 

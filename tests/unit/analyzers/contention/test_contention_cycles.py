@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.contention.cycles import Cycle, cycle_of
 from iotide.analyzers.contention.loads import JobView, Load
 from iotide.analyzers.contention.report import contention_of
-from iotide.analyzers.contention.scenarios import Expected, played
+from iotide.analyzers.contention.scenarios import Expected, simulated
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.prediction import Prediction, Window
 from support.jobs.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
@@ -89,14 +89,14 @@ def test_pauses_within_phases_and_small_ones_between_them_do_not_count() -> None
 def test_next_phase_follows_the_end_of_the_one_that_goes_on() -> None:
     """Two jobs share the bandwidth now: the phase takes twice as long, and all later phases are delayed."""
     going = replace(BURSTS, under_way=300.0)
-    alone = played([going], 100.0, 100.0, 2, 1)
+    alone = simulated([going], 100.0, 100.0, 2, 1)
     assert alone.start[0, 0, 1:3].tolist() == pytest.approx([9, 18])
-    both = played([going, replace(going, job="two")], 100.0, 100.0, 2, 1)
+    both = simulated([going, replace(going, job="two")], 100.0, 100.0, 2, 1)
     assert both.start[0, 0, 1] == pytest.approx(12)
 
 
 def test_next_phase_of_a_job_that_computes_comes_when_its_gap_is_over() -> None:
-    scenarios = played([BURSTS], 100.0, 100.0, 2, 1)
+    scenarios = simulated([BURSTS], 100.0, 100.0, 2, 1)
     assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([3, 12, 21, 30])
 
 
@@ -134,10 +134,10 @@ def test_next_start_is_told_by_what_the_other_jobs_take() -> None:
 
 def test_next_phase_that_is_due_may_have_begun_before_its_first_call_is_known() -> None:
     due = replace(BURSTS, start=0.0, start_deviation=0.1, gap_deviation=0.1, unseen=0.3)
-    first = played([due], 100.0, 100.0, 500, 1).start[:, 0, 1]
+    first = simulated([due], 100.0, 100.0, 500, 1).start[:, 0, 1]
     assert first.min() >= -0.3
     assert (first < 0).mean() == pytest.approx(0.5, abs=0.1)
-    known = played([replace(due, unseen=0.0)], 100.0, 100.0, 500, 1).start[:, 0, 1]
+    known = simulated([replace(due, unseen=0.0)], 100.0, 100.0, 500, 1).start[:, 0, 1]
     assert known.min() >= 0
 
 

@@ -63,7 +63,7 @@ def test_alert_comes_within_thirty_seconds_of_the_first_collision_of_jobs_withou
     begun_s = T0 + first_collision_s(done)
     assert (raised[0].kind, raised[0].state, raised[0].victims) == ("collision", "raised", ["one", "two"])
     assert raised[0].since_s <= begun_s + 30
-    assert " s more" in raised[0].summary
+    assert " s longer" in raised[0].summary
 
 
 def test_delay_is_what_the_jobs_lost_in_the_time_looked_at() -> None:

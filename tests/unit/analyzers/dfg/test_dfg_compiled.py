@@ -59,7 +59,7 @@ def result(log: Log, batch: int, chosen: DfgSettings) -> tuple[Any, Any]:
         analyzer.update(*(column[at : at + batch] for column in log))
     names = [str(number) for number in range(40)]
     early = analyzer.graph(names).model_dump()
-    analyzer.settle()
+    analyzer.compact()
     return early, (analyzer.graph(names).model_dump(), analyzer.losses())
 
 

@@ -15,7 +15,7 @@ from iotide.analyzers.common.state import distinct
 from iotide.analyzers.dfg.state.bounded_edges import Edges
 from iotide.analyzers.dfg.state.concurrency import Concurrency
 from iotide.analyzers.dfg.state.durations import Durations
-from iotide.analyzers.dfg.state.reorder_buffer import Pending
+from iotide.analyzers.dfg.state.reorder_buffer import ReorderBuffer
 from support.references.dfg_naive import Event, most_at_once
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 25)), max_size=40)
@@ -192,7 +192,7 @@ def test_wider_edges_are_the_same_edges() -> None:
     at_most=st.integers(1, 20),
 )
 def test_events_leave_once_each_in_the_order_of_their_arrival(steps: list[tuple[list[int], int]], at_most: int) -> None:
-    pending, waiting, number = Pending(), [], 0
+    pending, waiting, number = ReorderBuffer(), [], 0
     for starts, until in steps:
         ids = np.arange(number, number + len(starts))
         number += len(starts)
@@ -214,7 +214,7 @@ def test_events_leave_once_each_in_the_order_of_their_arrival(steps: list[tuple[
         assert taken.case.tolist() == taken.activity.tolist() == taken.size.tolist()
         waiting = left
         assert [*zip(pending.events.start.tolist(), pending.events.case.tolist(), strict=True)] == waiting
-        pending = Pending.restore(pickle.loads(pickle.dumps(pending.snapshot())))
+        pending = ReorderBuffer.restore(pickle.loads(pickle.dumps(pending.snapshot())))
 
 
 # ---- numbering ----

@@ -388,7 +388,7 @@ def test_memory_does_not_grow_with_the_number_of_events() -> None:
         analyzer.update(
             rng.integers(0, 8, n), rng.integers(0, 20, n).astype(np.int32), start, rng.integers(1, 5000, n), start * 0
         )
-        analyzer.settle()
+        analyzer.compact()
         sizes.append(len(pickle.dumps(analyzer.snapshot())))
     assert max(sizes[15:]) <= 1.2 * max(sizes[:15])
 
@@ -415,6 +415,6 @@ def test_settled_analyzer_waits_for_nothing() -> None:
     feed(analyzer, [Event(0, 0, 0, 1, -1), Event(0, 1, 5, 1, -1)])
     before = analyzer.graph(NAMES)
     assert analyzer.waiting == 2
-    analyzer.settle()
+    analyzer.compact()
     assert analyzer.waiting == 0
     assert analyzer.graph(NAMES) == before

@@ -109,7 +109,7 @@ def test_calls_that_wait_and_are_summed_up_keep_all_sums(roots: list[Call]) -> N
     made = analyzer()
     for at in range(len(batch)):
         fed(made, [batch.select(slice(at, at + 1))])
-        made.settle()
+        made.compact()
     assert layer_sums_of(made) == layer_sums([outer])
     assert down_sums_of(made) == down_sums([outer])
 

@@ -75,9 +75,9 @@ def part_of(analyses: JobAnalyzers, name: str) -> object:
         members, sketch = part.analyzer.members, part.analyzer.sketch
         return sorted(str(each.key) for each in members.all), sketch.levels, sketch.oldest, sketch.newest
     if isinstance(part, JobLayers):
-        return part.frozen()(_CUT)
+        return part.deferred_result()(_CUT)
     assert isinstance(part, Reporting | JobInteractions)
-    return part.frozen()()
+    return part.deferred_result()()
 
 
 def rounded(value: object) -> object:
@@ -117,11 +117,11 @@ def test_a_process_that_has_ended_is_not_the_one_that_has_its_number_next() -> N
     analyses.put(calls(7), "again", info)
     layers = analyses.layers
     assert layers is not None
-    assert layers.frozen()(_CUT).processes == 2
+    assert layers.deferred_result()(_CUT).processes == 2
 
 
 @pytest.mark.parametrize("asked", [False, True])
-@pytest.mark.parametrize("method", ["update", "close_stream", "settle"])
+@pytest.mark.parametrize("method", ["update", "close_stream", "compact"])
 @pytest.mark.parametrize("name", sorted(ANALYZERS))
 def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str, asked: bool
@@ -137,9 +137,9 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
         if asked:
             with contextlib.suppress(AnalysisFailedError):
                 requested_bytes(analyses, name)
-        analyses.settle()
+        analyses.compact()
         analyses.put(calls(8), "b", STREAMS["b"])
-        analyses.settle()
+        analyses.compact()
     expected = told(whole)
     for other in ANALYZERS:
         if other == name:

@@ -84,7 +84,7 @@ def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: li
             assert session.state is State.ENDED
             assert session.graph is not None
             assert session.interactions is not None
-            return detail_of(session, running.now), session.graph.graph(), session.interactions.frozen()()
+            return detail_of(session, running.now), session.graph.graph(), session.interactions.deferred_result()()
 
     assert details(768) == details(1)
 

@@ -125,7 +125,7 @@ def test_activities_past_the_bound_are_other_whatever_their_names() -> None:
     assert [node.name for node in graph.activities] == ["(other)", "/f0", "/f1", "/f2"]
     assert graph.dropped_events == 1997
     assert scraped(aggregator)["iotide_graph_dropped_total", "", "other_activities"] == 0  # they wait
-    aggregator.jobs["job"].settle()
+    aggregator.jobs["job"].compact()
     assert scraped(aggregator)["iotide_graph_dropped_total", "", "other_activities"] == 1997
 
 
@@ -136,7 +136,7 @@ def test_streams_one_after_the_other_leave_nothing_behind() -> None:
     for number in range(300):
         Stream(aggregator, f"s{number}", START_NS + 10 * number * STEP_NS).calls(("write", "/a"), ("write", "/a"))
         aggregator.closed(f"s{number}", {})
-        aggregator.jobs["job"].settle()
+        aggregator.jobs["job"].compact()
         sizes.append(len(pickle.dumps(aggregator.jobs["job"].graph)))
     assert max(sizes) <= max(sizes[:10]) + 200
     assert graph_of(aggregator).cases == 300
@@ -214,7 +214,7 @@ def test_frozen_graph_is_that_of_its_moment() -> None:
     stream.calls(("open", "/p/q"))
     kept = aggregator.jobs["job"].graph
     assert kept is not None
-    before, frozen = kept.graph(), kept.frozen()
+    before, frozen = kept.graph(), kept.deferred_result()
     stream.calls(("write", "/p/q"))
     assert frozen() == before
 
@@ -237,7 +237,7 @@ def test_missing_events_of_graphs_stay_counted_after_their_job() -> None:
     for name in ("s1", "s2", "s3"):
         Stream(aggregator, name).calls(("write", "/a"))
     assert aggregator.jobs["job"].graph is not None  # small jobs are analysed on demand
-    aggregator.jobs["job"].settle()
+    aggregator.jobs["job"].compact()
     before = scraped(aggregator)["iotide_graph_dropped_total", "", "evicted_cases"]
     assert before == 2
     for name in ("s1", "s2", "s3"):

@@ -16,7 +16,7 @@ from ..common.state import Ints
 from ..file_groups import DATA
 from ..layers.state.registries import class_name
 from .cells import Rows
-from .extents import Extents, Shown
+from .extents import Extents, Flushes
 from .keys import Keys, split
 from .settings import AdviceSettings
 from .threads import Thread, label_of, lanes_of
@@ -28,7 +28,7 @@ LOWEST: Final = (int(Layer.POSIX), int(Layer.KERNEL), int(Layer.STDIO))
 
 
 @dataclass(frozen=True)
-class Picture:
+class CallStatistics:
     """Frozen state of an advice analyzer.
 
     Attributes:
@@ -36,7 +36,7 @@ class Picture:
         places: access order of the first calls by thread, file and kind.
         datasets: sums of format libraries by handle.
         extents: byte ranges accessed by the first calls of each stream.
-        shown: times at which streams flushed and closed files.
+        flushes: times at which streams flushed and closed files.
     """
 
     job: str
@@ -48,7 +48,7 @@ class Picture:
     places: Rows
     datasets: Rows
     extents: Extents
-    shown: Shown
+    flushes: Flushes
     losses: dict[str, int]
 
     @cached_property
@@ -67,7 +67,7 @@ class Picture:
         return int(self.cells.most.max()) if len(self.cells.key) else 0
 
     @cached_property
-    def lives(self) -> tuple[Ints, Ints]:
+    def thread_spans(self) -> tuple[Ints, Ints]:
         """First and last observation of each thread, ns. Threads without observations have first > last."""
         first = np.full(len(self.threads), 2**62, np.int64)
         last = np.full(len(self.threads), -(2**62), np.int64)
@@ -78,7 +78,7 @@ class Picture:
     @cached_property
     def lanes(self) -> tuple[Ints, int]:
         """Lane of each thread, and the number of lanes."""
-        first, last = self.lives
+        first, last = self.thread_spans
         seen = np.flatnonzero(last > -(2**62))
         lane = np.zeros(len(self.threads), np.int64)
         lane[seen], count = lanes_of(first[seen], last[seen])
@@ -99,7 +99,7 @@ class Picture:
         return found
 
     @cached_property
-    def busiest(self) -> int:
+    def busiest_thread(self) -> int:
         """Thread with the most time in calls on data."""
         rows = np.flatnonzero(self.top())
         if not len(rows):
@@ -160,7 +160,7 @@ class Picture:
         np.minimum.at(first, classes, folders)
         return first[classes]
 
-    def crowds(self, count: Floats, least: int) -> tuple[Ints, list[str]]:
+    def crowded_places(self, count: Floats, least: int) -> tuple[Ints, list[str]]:
         """Find places with many files.
 
         A place is one folder, folders that differ only in numbers, or everything below one folder.
@@ -214,15 +214,15 @@ _WRITE_RATE: Final = 1.5e9  # typical write bandwidth of a page cache, bytes/s
 class Calls:
     """Columns of the cells of top-level calls on data."""
 
-    picture: Picture
+    statistics: CallStatistics
 
     @cached_property
     def rows(self) -> Ints:
         """Row numbers in the cells."""
-        return np.flatnonzero(self.picture.top())
+        return np.flatnonzero(self.statistics.top())
 
     def _key(self, name: str) -> Any:
-        return getattr(self.picture.keys, name)[self.rows]
+        return getattr(self.statistics.keys, name)[self.rows]
 
     @cached_property
     def thread(self) -> Ints:
@@ -257,7 +257,7 @@ class Calls:
     @cached_property
     def sums(self) -> Ints:
         """Calls, ns and bytes, int64[n, 3]."""
-        return self.picture.cells.sums[self.rows]
+        return self.statistics.cells.sums[self.rows]
 
     @property
     def calls(self) -> Ints:
@@ -277,12 +277,12 @@ class Calls:
     @cached_property
     def first(self) -> Ints:
         """Start of the first call of each row, ns."""
-        return self.picture.cells.least[self.rows]
+        return self.statistics.cells.least[self.rows]
 
     @cached_property
     def last(self) -> Ints:
         """End of the last call of each row, ns."""
-        return self.picture.cells.most[self.rows]
+        return self.statistics.cells.most[self.rows]
 
     @cached_property
     def reads(self) -> Flags:
@@ -305,13 +305,13 @@ class Calls:
     @cached_property
     def ideal_ns(self) -> Floats:
         """Time that the bytes would take in large requests, ns."""
-        read, write = self.picture.rate(True), self.picture.rate(False)
+        read, write = self.statistics.rate(True), self.statistics.rate(False)
         per_byte = np.where(self.reads, 1e9 / read, np.where(self.writes, 1e9 / write, 0.0))
         return (self.bytes * per_byte).astype(np.float64)
 
     def by_file(self, values: npt.NDArray[Any], wanted: Flags) -> Floats:
         """Return sums of the wanted rows by file, float64[files]."""
-        sums = np.bincount(self.file[wanted], values[wanted].astype(np.float64), minlength=len(self.picture.files))
+        sums = np.bincount(self.file[wanted], values[wanted].astype(np.float64), minlength=len(self.statistics.files))
         return sums.astype(np.float64)
 
     @cached_property
@@ -319,4 +319,4 @@ class Calls:
         """Number of threads that read or write each file, int64[files]."""
         moves = self.reads | self.writes
         pairs = np.unique(np.stack([self.file[moves], self.thread[moves]]), axis=1)
-        return np.bincount(pairs[0], minlength=len(self.picture.files))
+        return np.bincount(pairs[0], minlength=len(self.statistics.files))
