@@ -110,8 +110,11 @@ _ROW_BYTES: Final = sum(dtype.itemsize for dtype, _ in COLUMNS.values())
 
 
 def _own(batch: EventBatch) -> EventBatch:
+    """Return a batch without views, which would keep larger memory."""
     columns = batch.columns()
-    return EventBatch(**{name: each if is_constant(each) else each.copy() for name, each in columns.items()})
+    return EventBatch(
+        **{name: each if each.base is None or is_constant(each) else each.copy() for name, each in columns.items()}
+    )
 
 
 def _as_defined(batch: EventBatch, strings: int, signatures: int) -> EventBatch:

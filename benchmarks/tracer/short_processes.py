@@ -3,6 +3,7 @@
 Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each, of all parts or of the named ones:
 
 - ``build``: a small C project, built by ``make -j2``
+- ``long-build``: 200 files with as much code as those of real projects, built by ``make -j2``
 - ``forks``: 2,000 children that write a little and end
 - ``silent``: 2,000 children that end at once; ``silent-shell``: the same, started by a shell
 - ``programs``: 500 programs that do nothing
@@ -13,8 +14,11 @@ Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of eac
 
 The whole of ``iotide run`` is measured, including its start, report and archive.
 
-The files of the project are small, and include libc headers only: a compiler takes 0.04 s for each, while files of real
-projects take 0.1 s and more. Start, end and the cost per process have more weight here than in real projects.
+The files of ``build`` are small, and include libc headers only: a compiler takes 0.04 s for each. Start, end and the
+cost per process have more weight here than in real projects. A file of ``long-build`` takes 0.2 s.
+
+Ratios of CPU time depend less on other processes of the machine than those of time. A build keeps both cores busy, so
+the two are close on an idle machine with two cores.
 
 ``library`` runs the program of ``forks`` with the tracer's library and a listener that accepts its processes and reads
 nothing: a lower bound for any collector.
@@ -45,6 +49,8 @@ from iotide.benchmarks.common.tracers import bare_environment, ours
 PAIRS: Final = int(os.environ.get("IOTIDE_PAIRS", "5"))
 FILES: Final = 60
 FUNCTIONS: Final = 8
+LONG_FILES: Final = 200
+LONG_FUNCTIONS: Final = 20
 FORKS: Final = 2000
 STARTED: Final = 500
 _EACH: Final = 'i=0; while [ $i -lt "$1" ]; do {}; i=$((i + 1)); done'
@@ -69,6 +75,23 @@ while True:
         os.close(descriptor)
     peer.close()
 """
+_SHORT: Final = """
+ char text[64];
+ snprintf(text, sizeof text, "%%d %%s", x * %(number)d, s);
+ return (int)strlen(text) + %(number)d;"""
+_LONG: Final = """
+ char text[128];
+ double sum = 0, table[64];
+ for (int i = 0; i < 64; i++) table[i] = sqrt(i * %(number)d.0 + x);
+ for (int i = 0; i < 1000; i++) sum += table[i %% 64] * (i ^ x) + (double)strlen(s);
+ switch (x %% 7) {
+ case 0: sum *= 2; break;
+ case 1: sum += %(number)d; break;
+ case 2: sum /= 3; break;
+ default: sum = -sum;
+ }
+ snprintf(text, sizeof text, "%%d %%s %%f", x * %(number)d, s, sum);
+ return (int)strlen(text) + %(number)d;"""
 _TIMED: Final = 'began=$(date +%s.%N); "$@"; status=$?; { echo $began $(date +%s.%N); times; } >"$TIMES"; exit $status'
 """Script for sh: runs its arguments, and prints the start, the end and the CPU time of their run."""
 
@@ -89,27 +112,43 @@ class Run:
     own_cpu: float
     other_cpu: float
 
+    @property
+    def cpu(self) -> float:
+        """CPU time of all."""
+        return self.own_cpu + self.other_cpu
+
 
 def make_project(folder: Path) -> None:
-    """Write a C project of ``FILES`` files and a Makefile."""
-    functions = [(file, number) for file in range(FILES) for number in range(FUNCTIONS)]
+    """Write a C project of small files."""
+    _write_project(folder, FILES, FUNCTIONS, "cc -O1", ("stdio", "stdlib", "string"), _SHORT)
+
+
+def make_long_project(folder: Path) -> None:
+    """Write a C project with files of the size of real projects."""
+    headers = ("stdio", "stdlib", "string", "math", "unistd", "errno", "fcntl", "signal", "time", "pthread")
+    _write_project(
+        folder, LONG_FILES, LONG_FUNCTIONS, "cc -O2", (*headers, "sys/stat", "sys/socket", "netinet/in"), _LONG
+    )
+
+
+def _write_project(folder: Path, files: int, functions: int, compiler: str, headers: Sequence[str], body: str) -> None:
+    """Write the files and a Makefile."""
+    names = [[f"f{file}_{number}" for number in range(functions)] for file in range(files)]
     folder.mkdir()
-    for file in range(FILES):
-        text = '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "all.h"\n'
-        for number in range(FUNCTIONS):
-            text += (
-                f"int f{file}_{number}(int x, const char *s) {{ char text[64];"
-                f' snprintf(text, sizeof text, "%d %s", x * {number + 3}, s); return (int)strlen(text) + {file}; }}\n'
-            )
+    for file, each in enumerate(names):
+        text = "".join(f"#include <{header}.h>\n" for header in headers) + '#include "all.h"\n'
+        for number, name in enumerate(each):
+            text += f"int {name}(int x, const char *s) {{{body % {'number': number + 3}} }}\n"
         (folder / f"f{file}.c").write_text(text)
-    (folder / "all.h").write_text("".join(f"int f{file}_{number}(int, const char *);\n" for file, number in functions))
-    calls = "".join(f' sum += f{file}_{number}({file}, "a");\n' for file, number in functions)
+    everything = [name for each in names for name in each]
+    (folder / "all.h").write_text("".join(f"int {name}(int, const char *);\n" for name in everything))
+    calls = "".join(f' sum += {name}({number}, "a");\n' for number, name in enumerate(everything))
     (folder / "main.c").write_text(
         f'#include <stdio.h>\n#include "all.h"\nint main(void) {{\n int sum = 0;\n{calls} printf("%d\\n", sum);\n}}\n'
     )
-    objects = " ".join([*(f"f{file}.o" for file in range(FILES)), "main.o"])
+    objects = " ".join([*(f"f{file}.o" for file in range(files)), "main.o"])
     (folder / "Makefile").write_text(
-        f"prog: {objects}\n\tcc -o $@ $^\n%.o: %.c all.h\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o prog\n"
+        f"prog: {objects}\n\tcc -o $@ $^ -lm\n%.o: %.c all.h\n\t{compiler} -c -o $@ $<\nclean:\n\trm -f *.o prog\n"
     )
 
 
@@ -168,10 +207,14 @@ def figures_of(name: str, pairs: Sequence[tuple[Run, Run]], processes: int, budg
     own = median([traced.own_wall / untraced.own_wall for untraced, traced in pairs])
     more = median([traced.own_cpu - untraced.own_cpu for untraced, traced in pairs]) / processes
     ours = median([traced.other_cpu for _, traced in pairs])
+    own_cpu = median([traced.own_cpu / untraced.own_cpu for untraced, traced in pairs])
+    all_cpu = median([traced.cpu / untraced.cpu for untraced, traced in pairs])
     return [
         Figure(f"{name}: untraced", bare, "s", better="lower"),
         Figure(f"{name}: whole run, ratio to untraced", longer, "x", budget, better="lower"),
         Figure(f"{name}: the program itself, ratio to untraced", own, "x", better="lower"),
+        Figure(f"{name}: CPU time of the whole run, ratio to untraced", all_cpu, "x", better="lower"),
+        Figure(f"{name}: CPU time of the program, ratio to untraced", own_cpu, "x", better="lower"),
         Figure(f"{name}: CPU time added per process", more * 1e6, "us", better="lower"),
         Figure(f"{name}: iotide's own CPU time", ours, "s", better="lower"),
         Figure(
@@ -187,6 +230,13 @@ def _of_build(folder: Path) -> list[Figure]:
     make_project(folder / "project")
     pairs = pairs_of(["make", "-s", "-j2"], folder / "project", ["make", "-s", "clean"])
     return figures_of(f"make -j2 of {FILES} files", pairs, 3 * FILES, "<= 1.25 x")
+
+
+def _of_long_build(folder: Path) -> list[Figure]:
+    make_long_project(folder / "project")
+    pairs = pairs_of(["make", "-s", "-j2"], folder / "project", ["make", "-s", "clean"])
+    name = f"make -j2 of {LONG_FILES} files of usual size"
+    return figures_of(name, pairs, 3 * LONG_FILES, "<= 1.25 x")
 
 
 def _of_programs(folder: Path, how: str, count: int, name: str, budget: str, *further: str) -> list[Figure]:
@@ -251,6 +301,7 @@ def _of_library(folder: Path) -> list[Figure]:
 
 PARTS: Final[Mapping[str, Callable[[Path], list[Figure]]]] = {
     "build": _of_build,
+    "long-build": _of_long_build,
     "forks": lambda folder: _of_programs(folder, "fork", FORKS, "forks", "<= 2 x"),
     "library": _of_library,
     "silent": lambda folder: _of_programs(folder, "none", FORKS, "forks that end at once", "<= 2 x"),

@@ -252,7 +252,9 @@ class TracedProcess:
 
     def take_losses(self) -> Counter[str]:
         """Return the losses since the last call."""
-        fresh, self._fresh_losses = self._fresh_losses, Counter()
+        fresh = self._fresh_losses
+        if fresh:
+            self._fresh_losses = Counter()
         return fresh
 
     def close(self) -> None:

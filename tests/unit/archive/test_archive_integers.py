@@ -34,6 +34,16 @@ def test_packed_output_of_kernel_and_numpy_unpacks_alike(seed: int, count: int, 
     assert integers.pack(np.repeat(values, 2)[::2]) == packed
 
 
+@given(st.integers(0, 2**32), st.integers(1, 130), st.sampled_from([0, 1, 200, 70_000, 2**40, 2**62]))
+def test_few_integers_unpack_and_take_no_more_bytes_with_small_tables(seed: int, count: int, most: int) -> None:
+    values = np.random.default_rng(seed).integers(-most, most, count, endpoint=True)
+    packed = integers.pack(values)
+    assert integers.unpack(packed, count, "here").tolist() == values.tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integers, "_FEW", 0)
+        assert len(packed) <= len(integers.pack(values)) + 2
+
+
 def coded(data: bytes) -> bytes:
     library = native()
     assert library is not None
