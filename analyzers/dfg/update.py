@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
-from ..common.ordering import grouped, order_of
+from ..common.activity_sort import grouped, order_of
 from ..common.state import Ints, Rows, distinct
 from . import compiled
 from .graph import Counts, make_graph

@@ -13,7 +13,7 @@ from ...events import EventBatch, Kind, make_batch
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
 from ...results.traces.replay_evaluation import Replay, ReplayStep
-from ..common.ordered import Columns, Ordering, ordered
+from ..common.column_sort import Columns, Ordering, ordered
 from ..common.reiterable import Reiterable
 from ..online.predictor import Predictor
 from ..settings import DetectSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ...analyzers.common.ordered import Columns, ordered
+from ...analyzers.common.column_sort import Columns, ordered
 from .sorted_spool import SortedSpool
 
 MAX_HELD: Final = 524_288

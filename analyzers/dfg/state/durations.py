@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ...common.ordering import Groups
+from ...common.activity_sort import Groups
 from ...common.state import Ints, Rows, State, widened
 
 _BITS: Final = 5  # 32 buckets per power of two: the middle of one is at most 1.6 % off

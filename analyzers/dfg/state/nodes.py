@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...common.ordering import Groups
+from ...common.activity_sort import Groups
 from ...common.state import Rows, State, widened
 
 _NEVER = 2**62

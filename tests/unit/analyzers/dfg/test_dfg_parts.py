@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.common.ordering import grouped
+from iotide.analyzers.common.activity_sort import grouped
 from iotide.analyzers.common.state import distinct
 from iotide.analyzers.dfg.state.bounded_edges import Edges
 from iotide.analyzers.dfg.state.concurrency import Concurrency

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.interaction.graph.communities import communities_of
 from iotide.analyzers.interaction.graph.network import Network
 from iotide.analyzers.interaction.graph.private_channels import connections_of
-from iotide.analyzers.interaction.graph.ranking import converged, once, start_weights
-from iotide.analyzers.interaction.graph.transition import Flow
+from iotide.analyzers.interaction.graph.ranking import Flow, converged, once, start_weights
 from scipy import sparse
 
 NODES = 7
