@@ -97,7 +97,7 @@ class FileUser(Model):
 
 
 class ContendedFile(Model):
-    """A file through which jobs interact that did I/O on its file system at the same time."""
+    """A file shared by jobs with simultaneous I/O on its file system."""
 
     path: str
     file_system: str

@@ -137,7 +137,7 @@ class Ranking(Model):
 
 
 class Culprit(Model):
-    """A job that moved data at the same time as another job, or interacts with it through files."""
+    """A job with simultaneous I/O, or with interactions through files."""
 
     job: str
     user: str = ""

@@ -221,7 +221,7 @@ class FileLayers(Model):
 
 
 class OwnFiles(Model):
-    """Files that calls of a layer use further down, but that the layer is never called with."""
+    """Files that only a layer itself uses, by calls further down."""
 
     layer: str
     below: str

@@ -94,7 +94,10 @@ class _GroupedEvents:
             self._group_of[group] = number
 
     def totals(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the number of events of each group, their bytes, and the time from the first to the last start, s."""
+        """Return events, bytes and time span of each group.
+
+        The span is from the first to the last start, s.
+        """
         length = len(self._members)
         volume, counts = np.zeros(length), np.zeros(length, np.int64)
         since, until = np.full(length + 1, np.inf), np.full(length + 1, -np.inf)
@@ -118,7 +121,10 @@ class _GroupedEvents:
         return self.of(*(number for number, each in enumerate(self._members) if each <= members))
 
     def _numbered(self) -> Iterator[tuple[EventBatch, npt.NDArray[np.int64], npt.NDArray[np.intp] | None]]:
-        """Yield each batch, the groups of its events that count (-1 for none), and their rows (None for all)."""
+        """Yield each batch with the groups and rows of its events that count.
+
+        The group is -1 for members without a group, and the rows are None for all.
+        """
         batches, files, left_out = self._events
         for batch, info in batches:
             numbered = self._analyzer.numbered(batch, info, files, left_out) if len(batch) else None
@@ -168,7 +174,10 @@ def with_groups(
 def _period_of(
     events: _GroupedEvents, number: int, settings: DetectSettings, job: str
 ) -> tuple[Prediction, SignalWindow]:
-    """Find the period of a group, also if the group has ended before the trace and has been silent since."""
+    """Find the period of a group.
+
+    A group may have ended before the trace. It is then also searched without the silence since.
+    """
     prediction, view = examine(events.of(number), settings, job)
     if prediction.confidence < TUNING.tolerances.certain_confidence:
         begin = [(make_batch(1, {"start": batch.start[:1]}), left_out) for batch, left_out in events.edges]

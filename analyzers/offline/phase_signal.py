@@ -49,7 +49,9 @@ def _moved(
 
 
 def _segmented(values: Floats, *, bin_s: float, start_s: float, period_s: float) -> PhaseColumns:
-    """Segments a signal into phases. A busy one by its pauses, if the result is closer to the period.
+    """Segment a signal into phases.
+
+    A busy signal is segmented by its pauses if the result is closer to the period.
 
     Args:
         values: bytes/s in each bin, at least 0.

@@ -280,7 +280,10 @@ class Predictor:
         return self._others
 
     def _former_periods(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
-        """Return the earlier periods of a job that has none now. Without earlier predictions, from its signal."""
+        """Return the earlier periods of a job that has none now.
+
+        If there are no earlier predictions, they are searched in its signal.
+        """
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None

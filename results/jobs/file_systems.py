@@ -41,7 +41,10 @@ class IoPhase(Model):
 
 
 class MetadataPhase(Model):
-    """An interval of metadata calls (open, close, create, rename, remove, stat) of a job without a long pause."""
+    """An interval of metadata calls of a job without a long pause.
+
+    They are open, close, create, rename, remove and stat.
+    """
 
     start_s: float
     end_s: float

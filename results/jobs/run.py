@@ -8,7 +8,7 @@ from .job import JobDetail
 
 
 class UnseenProgram(Model):
-    """A program started by a traced process of which no calls, or none of one kind, are recorded."""
+    """A program of a traced process without recorded calls, or without those of one kind."""
 
     program: str
     """Path of the program. The whole command if it was traced at first; empty for one of many."""

@@ -18,7 +18,10 @@ _QUERIES: Final = 1.02  # factor on gains that makes these claims win over look-
 
 
 def locks(calls: Calls) -> Iterator[Claim]:
-    """Report databases that are locked for each query, and other files with many locks or control calls."""
+    """Report files with many locks or control calls.
+
+    Databases that are locked for each query have a separate text.
+    """
     control = (calls.kind == CONTROL) & ~np.isin(calls.layer, LIBRARIES) & (calls.file > 0)
     yield from _of_databases(calls, control)
     times = calls.by_file(calls.calls, control)

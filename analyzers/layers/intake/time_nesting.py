@@ -106,6 +106,6 @@ def _nest_thread(
 
 
 def _handles(batch: EventBatch) -> npt.NDArray[np.uint32]:
-    """Return a number for each pair of a layer and a file; 0 for calls without a file."""
+    """Return the number of each call's layer and file; 0 without a file."""
     pairs = batch.file.astype(np.int64) * len(Layer) + batch.layer
     return np.where(batch.file == 0, 0, pairs + 1).astype(np.uint32)

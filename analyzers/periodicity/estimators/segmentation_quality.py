@@ -136,7 +136,7 @@ def _evenness_confidence(measured: Regularity) -> float:
 
 
 def _volumes(segmenter: Segmenter, found: Phases, phases: Phases) -> VolumeSimilarity:
-    """Compare the volumes of phases in a signal, and in the signal that it was clipped from.
+    """Compare the volumes of phases in a clipped signal and in the original.
 
     Phases that others delay have similar volumes. Phases that write for a fixed time have similar lengths.
     """
@@ -193,7 +193,10 @@ def _explained_time_share(found: Segmentation) -> float:
 
 
 def _mean_distance_confidence(measured: Regularity) -> float:
-    """Return the confidence that uneven intervals have a mean distance, since they are too many for chance."""
+    """Return the confidence that uneven intervals have a mean distance.
+
+    Many intervals are unlikely to be that even by chance.
+    """
     accident = confidence_of_chance(_QUALITY.half_confidence_chance * measured.chance / _QUALITY.mean_distance_chance)
     return accident * math.exp(-((measured.spread / _QUALITY.uneven_spread_scale) ** 8))
 
@@ -203,7 +206,10 @@ def _contrast_confidence(contrast: float) -> float:
 
 
 def _contrast(segmenter: Segmenter, phases: Phases) -> float:
-    """Return how much quieter the time between phases is, in [0, 1]; each byte outside counts as between."""
+    """Return how much quieter the time between phases is, in [0, 1].
+
+    Each byte outside of phases counts as between them.
+    """
     begin = int(phases.first[0])
     inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
@@ -220,5 +226,8 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
 
 def _with_prior_value(spread: float, count: int) -> float:
-    """Return a spread with one additional value that is off by a quarter, since a few may be alike by chance."""
+    """Return a spread with one additional value that is off by a quarter.
+
+    Without it, a few values that are alike by chance would have no spread.
+    """
     return math.sqrt(((count - 1) * spread**2 + _QUALITY.added_value_deviation**2) / count)

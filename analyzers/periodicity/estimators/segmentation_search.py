@@ -114,7 +114,10 @@ def with_history(
 def _most_certain_measurement(
     view: SignalWindow, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False
 ) -> PeriodCandidate | None:
-    """Measures the phases of the whole view; uses pauses or a clipped signal if that is more certain."""
+    """Measure the phases of the whole view.
+
+    Pauses or a clipped signal are used if the result is more certain.
+    """
     best = score_candidates(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
     if segmenter.duty > _SEGMENTATION.busy_share and not by_pauses and (best is None or not best.is_final):
         other = score_candidates(view, segmenter, 0, hypothesis, by_pauses=True)
@@ -217,7 +220,10 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
 
 
 def _misses_phases(segmenter: Segmenter, phases: Phases) -> bool:
-    """Return whether most long pauses contain a volume as large as a phase, so that none was missed there."""
+    """Return whether most long pauses contain the volume of a phase.
+
+    The program then missed no phase there: the segmentation did.
+    """
     running = segmenter.origin.running
     pauses = phases.first[1:] - phases.stop[:-1]
     moved = running[phases.first[1:]] - running[phases.stop[:-1]]
@@ -238,7 +244,10 @@ def _spectral_weight(candidate: PeriodCandidate, line: SpectralPeak | None) -> f
 
 
 def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
-    """Return the period that merges the shorter pauses, split from longer ones at the largest ratio of neighbours."""
+    """Return the period that merges the shorter pauses, and the shortest one.
+
+    Shorter and longer pauses are split at the largest ratio of neighbours.
+    """
     if not len(pauses):
         return []
     pauses = np.sort(pauses)

@@ -78,7 +78,9 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
 
 
 def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
-    """Return a program's phases with those that phases of the other program hide, each of the usual length and volume.
+    """Return a program's phases with those that the other program hides.
+
+    A hidden phase has the usual length and volume.
 
     Args:
         own: phases of the program.
@@ -174,7 +176,10 @@ def _train(at: Floats, distance: float, links: Links) -> Train | None:
 
 
 def _links(at: Floats, distances: Floats) -> list[Links]:
-    """Return, per distance, the links between phases, in order of the first phase and of the hidden phases."""
+    """Return the links between phases for each distance.
+
+    They are ordered by the first phase, then by the number of hidden phases.
+    """
     times = np.arange(1, _INTERVALS.max_missed + 1)
     wanted = at[:, None] + (times * distances[:, None])[:, None, :]
     after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)

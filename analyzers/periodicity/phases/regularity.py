@@ -104,7 +104,9 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
-    """Drop phases that closely follow another one, if the remaining ones are then regular. None otherwise.
+    """Drop phases that closely follow another one, if the remaining ones are then regular.
+
+    Returns None otherwise.
 
     Up to one phase in five may be extra: repeated, or with another purpose.
 
