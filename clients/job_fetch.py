@@ -66,7 +66,7 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
         raise InputError(address, None, reason, expected) from None
     except (OSError, ValueError) as error:
         what = model.__name__.lower()
-        problem = f"the answer is no {what}" if isinstance(error, ValidationError) else f"no answer ({error})"
+        problem = f"the answer is no {what}" if isinstance(error, ValidationError) else _no_answer(error)
         raise InputError(address, None, problem, _EXPECTED) from None
 
 
@@ -87,7 +87,7 @@ def fetch_for_all_jobs(address: str, result: str, model: type[_M], **query: str)
     try:
         return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}"))
     except (OSError, ValueError) as error:
-        reason, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
+        reason, expected = _no_answer(error), "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
             with error:
                 if error.code in _DENIED:
@@ -113,12 +113,20 @@ def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query
     try:
         _get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}", method, body)
     except (OSError, ValueError) as error:
-        reason, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
+        reason, expected = _no_answer(error), "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
             with error:
                 reason = _reason(error)
                 expected = _TOKEN if error.code in _DENIED else "an aggregator of this version"
         raise InputError(address, None, reason, expected) from None
+
+
+def _no_answer(error: Exception) -> str:
+    """Return the cause of a missing answer as text, without the types of exceptions."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"no answer ({error})"
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    return f"no answer ({cause.strerror if isinstance(cause, OSError) and cause.strerror else cause})"
 
 
 def fetch_text(address: str) -> str:
@@ -134,7 +142,7 @@ def fetch_text(address: str) -> str:
             reason = f"status {error.code}: {error.read(500).decode(errors='replace').strip()}"
         raise InputError(address, None, reason, "a running aggregator (iotide serve)") from None
     except (OSError, ValueError) as error:
-        raise InputError(address, None, f"no answer ({error})", "a running aggregator (iotide serve)") from None
+        raise InputError(address, None, _no_answer(error), "a running aggregator (iotide serve)") from None
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -182,7 +182,7 @@ def _of_collision(collision: Collision, found: Contention, *, measured: bool) ->
         completeness=found.completeness,
         summary=(
             f"Jobs {names} did I/O on {collision.file_system} at the same time and needed {collision.excess:.1f} times "
-            f"its capacity: a phase of {delayed.job} took {delay_s:.1f} s longer"
+            f"its capacity: I/O of {delayed.job} took {delay_s:.1f} s longer"
             if measured
             else f"Phases of jobs {names} on {collision.file_system} are expected to overlap and need "
             f"{collision.excess:.1f} times its capacity: that of {delayed.job} will take about {delay_s:.1f} s longer"

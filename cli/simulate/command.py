@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,17 +16,17 @@ from ..common.arguments.rates import Rate
 
 if TYPE_CHECKING:
     from ...clients.schedulers.fluid import Job
-    from ...results.schedule import Simulation
+    from ...results.schedule import PolicyResult, Simulation
     from ...scheduling.protocol import Policy
     from .planning import Plan
     from .real_jobs import Start
 
 _HELP = """Simulate I/O scheduling policies on jobs that share one bandwidth, and compare them.
 
-JOBs are finished traces and archives (each one job; `iotide run` leaves archives), a running job's address
-http://HOST:9788/jobs/JOB, or an aggregator's http://HOST:9788 for all of its running jobs. Mixes of periodic jobs
-come from --class or --mix instead. The model is fluid: rates change only when an I/O phase begins or ends, without
-time steps. docs/scheduling.md has the formulas and the format of --mix.
+JOBs are finished traces and archives (each one job; `iotide run` leaves archives), folders of archives, a running
+job's address http://HOST:9788/jobs/JOB, or an aggregator's http://HOST:9788 for all of its running jobs. Mixes of
+periodic jobs come from --class or --mix instead. The model is fluid: rates change only when an I/O phase begins or
+ends, without time steps. docs/scheduling.md has the formulas and the format of --mix.
 
 \b
 Policies:
@@ -53,6 +54,8 @@ Exit status: 0 simulated, 1 the work failed, 2 bad usage or nothing could be rea
 _DURATION_S: Final = 20_000.0
 _BANDWIDTH: Final = 1e9
 _LOAD: Final = 0.8
+_NO_CONTENTION: Final = 1.005
+"""Highest I/O slowdown of a job up to which jobs do not wait for each other."""
 _jobs_option = partial(click.option, cls=SectionOption, section="Jobs")
 _model_option = partial(click.option, cls=SectionOption, section="Model", show_default=True)
 _predictions_option = partial(click.option, cls=SectionOption, section="Predictions", show_default=True)
@@ -179,6 +182,10 @@ def command(
 ) -> None:
     """Run the command."""
     if sum(map(bool, (sources, classes, mix))) != 1:
+        if not (sources or classes or mix):
+            raise click.UsageError(
+                "no jobs: name traces, folders of archives or an aggregator's address, or use --class or --mix"
+            )
         raise click.UsageError("name jobs in one way: JOBs (traces or addresses), --class, or --mix")
     if sources and (load is not None):
         raise click.UsageError("--load is for --class and --mix: JOBs have a load of their own")
@@ -224,6 +231,14 @@ def command(
         print_simulation(simulation, sys.stdout)
 
 
+def _without_contention(results: Sequence[PolicyResult]) -> list[str]:
+    """Return a note if no job ever waits for another one, so that all policies have the same result."""
+    slowdowns = [result.io_slowdown_highest for result in results]
+    if any(slowdown is not None and slowdown > _NO_CONTENTION for slowdown in slowdowns):
+        return []
+    return ["the jobs' I/O hardly overlaps, so no policy changes anything; a lower --bandwidth makes them wait"]
+
+
 def _simulate(
     plan: Plan, chosen: list[tuple[str, Policy]], late: int, wrong: float, missing: float, seed: int
 ) -> tuple[Simulation, list[Job]]:
@@ -251,6 +266,6 @@ def _simulate(
         duration_s=plan.duration_s,
         load=load_of(jobs, plan.bandwidth),
         errors=PredictionErrors(late=late, wrong=wrong, missing=missing),
-        notes=plan.notes,
+        notes=[*plan.notes, *_without_contention(results)],
         policies=results,
     ), jobs

@@ -60,8 +60,7 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
     ]
     for source in sources:
         if not is_address(source):
-            for path in _traces_of(Path(source)):
-                _add_trace(real, path)
+            _add_traces(real, Path(source))
     if predictions:
         periods = [each.period_s.value for each in predictions if each.period_s is not None]
         lasting = duration_s or _ITERATIONS * max(periods, default=1.0)
@@ -98,11 +97,27 @@ def place_jobs(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
     return [replace(job, start_s=job.start_s - first) for job in jobs]
 
 
-def _traces_of(path: Path) -> list[Path]:
-    """Return the archives in a folder of ``iotide run`` or ``iotide serve``. Anything else is one trace."""
-    if not path.is_dir():
-        return [path]
-    return sorted(each for each in path.rglob("*.iotide") if each.is_file()) or [path]
+def _add_traces(real: RealJobs, path: Path) -> None:
+    """Add a trace, or all archives in a folder of ``iotide run`` or ``iotide serve``.
+
+    A damaged archive in a folder is left out with a note, so that the other jobs of the folder are simulated.
+    """
+    archives = sorted(each for each in path.rglob("*.iotide") if each.is_file()) if path.is_dir() else []
+    if not archives:
+        try:
+            _add_trace(real, path)  # some formats are folders
+        except InputError:
+            if path.is_dir():
+                raise InputError(
+                    str(path), None, "the folder has no archive (*.iotide)", "a folder of iotide run or iotide serve"
+                ) from None
+            raise
+        return
+    for archive in archives:
+        try:
+            _add_trace(real, archive)
+        except InputError as error:
+            real.notes.append(f"{error}: left out")
 
 
 def _predictions(address: str) -> list[Prediction]:

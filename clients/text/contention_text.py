@@ -45,7 +45,7 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
     if not slowed:
         console.print("No slowdown of a job by others is certain.")
     for collision in found.ongoing[:_MAX_ROWS]:
-        console.print(f"Measured: {_collision_text(collision, found.made_at_s)}")
+        console.print(f"Measured: {_collision_text(collision, found.made_at_s, measured=True)}")
     for collision in found.collisions[:_MAX_ROWS]:
         console.print(_collision_text(collision, found.made_at_s))
     if not found.collisions:
@@ -88,9 +88,10 @@ def _slowdown_text(each: Slowdown) -> str:
     )
 
 
-def _collision_text(collision: Collision, now_s: float) -> str:
+def _collision_text(collision: Collision, now_s: float, *, measured: bool = False) -> str:
     wait = collision.start_s.value - now_s
     when = f"in {duration_text(wait)}" if wait > 0 else "now"
+    likely = "" if measured else f" ({collision.probability:.0%} likely)"
     jobs = _join_names(
         [
             plain_name(each.job)
@@ -102,16 +103,19 @@ def _collision_text(collision: Collision, now_s: float) -> str:
     size = f"{rate_text(collision.demand)} wanted" + (
         f", {collision.excess:.1f} times what there is" if collision.excess > 1 else ""
     )
-    return f"{when} ({collision.probability:.0%} likely) on {plain_name(collision.file_system)}: {jobs}; {size}"
+    return f"{when}{likely} on {plain_name(collision.file_system)}: {jobs}; {size}"
 
 
 def _next_phase_text(phase: ExpectedPhase, now_s: float) -> str:
     low, middle, high = (max(at - now_s, 0.0) for at in (phase.start_s.low, phase.start_s.value, phase.start_s.high))
     who = "" if phase.who is None else f" ({plain_name(members_text(phase.who))})"
+    when = f"in {duration_text(middle)} ({duration_text(low)} to {duration_text(high)})"
+    if middle <= 0:
+        when = f"now ({duration_text(high)} from now at the latest)" if high > 0 else "now"
     lasting = "" if phase.duration_s is None else f", for {duration_text(phase.duration_s.value)}"
     return (
-        f"Next phase of {plain_name(phase.job)}{who} on {plain_name(phase.file_system)} in {duration_text(middle)}"
-        f" ({duration_text(low)} to {duration_text(high)}): {byte_text(phase.volume_bytes)}{lasting}"
+        f"Next phase of {plain_name(phase.job)}{who} on {plain_name(phase.file_system)} {when}: "
+        f"{byte_text(phase.volume_bytes)}{lasting}"
     )
 
 

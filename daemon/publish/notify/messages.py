@@ -77,6 +77,7 @@ def _common_fields(alert: Alert, settings: NotifySettings, origin: str) -> Messa
         "job_id": alert.job,
         "measure": alert.measure,
     }
+    began = alert.at_s is not None and alert.at_s <= alert.since_s  # a collision that was measured
     annotations = {
         "summary": alert.summary,
         "advice": alert.advice,
@@ -86,7 +87,8 @@ def _common_fields(alert: Alert, settings: NotifySettings, origin: str) -> Messa
         "sure": f"{alert.sure:.6g}",
         "completeness": f"{alert.completeness:.6g}",
         "size": "" if alert.size is None else _MEASURES[alert.kind].format(alert.size.value),
-        "expected_at": "" if alert.at_s is None else _time(alert.at_s),
+        "expected_at": "" if alert.at_s is None or began else _time(alert.at_s),
+        "began_at": _time(alert.at_s) if alert.at_s is not None and began else "",
         "runbook_url": f"{settings.runbooks_url or _own_runbooks(origin)}#{name.lower()}",
     }
     message: Message = {

@@ -65,6 +65,7 @@ def test_traces_of_different_times_do_not_meet_and_that_is_told(tmp_path: Path) 
     traces = [trace(tmp_path / "a.jsonl", 5.0, 50), trace(tmp_path / "b.jsonl", 5.0, 50, start=1.7e9 + 1000)]
     result = simulated(*traces, cwd=tmp_path)
     assert any("same time" in note for note in result.notes)
+    assert any("a lower --bandwidth makes them wait" in note for note in result.notes)
     assert [policy.io_slowdown for policy in result.policies] == pytest.approx([1] * 5)
 
 
@@ -73,8 +74,11 @@ def test_folder_of_runs_stands_for_their_archives(tmp_path: Path) -> None:
         words = ("dd", "if=/dev/zero", f"of={tmp_path}/{job}.data", "bs=1M", "count=4")
         done = iotide("run", "--output", f"{tmp_path}/monday/{job}", "--", *words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
+    (tmp_path / "monday" / "broken.iotide").write_bytes(b"IOTIDE")
     result = simulated(tmp_path / "monday", "--policy", "set-10", "--start", "together", cwd=tmp_path)
     assert [round(job.bytes_moved) for job in result.policies[0].jobs] == [4 << 20] * 2
+    (note,) = (note for note in result.notes if "broken.iotide" in note)
+    assert note.endswith("left out")
 
 
 def test_a_description_table_and_picture(tmp_path: Path) -> None:
@@ -102,7 +106,9 @@ def test_predictions_can_be_wrong_late_and_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "name jobs in one way"),
+        ((), "no jobs: name traces"),
+        (("--class", "1x10", "--mix", "mix.toml"), "name jobs in one way"),
+        ((".",), "the folder has no archive"),
         (("--class", "20y10"), "COUNTxPERIOD"),
         (("--class", "1x10", "--policy", "set-11"), "expected one of fair-share"),
         (("--class", "1x10", "--bandwidth", "fast"), "bytes/s above 0"),
@@ -112,7 +118,7 @@ def test_predictions_can_be_wrong_late_and_missing(tmp_path: Path) -> None:
         (("--class", "5x10", "--limit", "1M", "--load", "2"), "lower the load or raise its limit"),
         (("--mix", "none.toml"), "cannot be read"),
         (("none.iotide",), "cannot be read"),
-        (("http://127.0.0.1:1",), "no answer"),
+        (("http://127.0.0.1:1",), "no answer (Connection refused)"),
     ],
 )
 def test_bad_usage_is_told(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -162,6 +162,10 @@ def test_message_of_a_webhook_is_version_4() -> None:
     assert (first["status"], first["endsAt"]) == ("firing", "0001-01-01T00:00:00Z")
     assert first["labels"]["alertname"] == "IotideCollisionAhead"
     assert first["annotations"]["expected_at"] == "2023-11-14T22:13:40.000Z"
+    measured = alert("", kind="collision", measure="", victims=["one", "two"], culprits=[], at_s=T0 - 20)
+    (first,) = json.loads(for_webhook([measured], NotifySettings(), ""))["alerts"]
+    assert first["annotations"]["began_at"] == "2023-11-14T22:13:00.000Z"
+    assert "expected_at" not in first["annotations"]
     assert (second["status"], second["endsAt"]) == ("resolved", "2023-11-14T22:14:20.000Z")
     assert len({first["fingerprint"], second["fingerprint"]}) == 2
     over = json.loads(for_webhook([alert(state="resolved")], NotifySettings(), ""))
