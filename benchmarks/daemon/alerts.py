@@ -2,8 +2,9 @@
 
 Harmless: three programs (Python, ``dd``, ``fio``; direct I/O, periods of 5 to 11 s) whose total demand stays below the
 bandwidth of the file system, for five and a half minutes. Colliding: a program that writes 40 MB every six seconds, and
-after half a minute a second one at the same times, in a ``blkio`` group of 20 MB/s (cgroup v1, as root). Settings are
-the defaults, with the capacity configured. Needs the Debian packages fio and prometheus-alertmanager.
+after half a minute a second one at the same times, in a ``blkio`` group of 20 MB/s (cgroup v1, as root). The delay
+counts from the second one's first write. Settings are the defaults, with the capacity configured. Needs the Debian
+packages fio and prometheus-alertmanager.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ BURSTS = """
 import mmap, os, sys, time
 data = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o600)
 block = mmap.mmap(-1, 1 << 20)
+time.sleep(6 - time.time() % 6)
+with open(sys.argv[2], "w") as begun:
+    begun.write(f"{time.time()}\\n")
 while True:
     for step in range(40):
         os.pwrite(data, block, step << 20)
@@ -125,12 +129,12 @@ def colliding(folder: Path) -> tuple[float, float]:
             return bool(answer(f"{alertmanager}/api/v2/alerts?active=true"))
 
         for job in ("one", "two"):
-            words = [*enter, sys.executable, "-c", BURSTS, f"{folder}/files/{job}"]
+            words = [*enter, sys.executable, "-c", BURSTS, f"{folder}/files/{job}", f"{folder}/{job}.begun"]
             stack.enter_context(started(words, env=environment | {"SLURM_JOB_ID": job}))
             if job == "one":
                 time.sleep(ALONE_S)
-                time.sleep(6 - time.time() % 6)
-        begun = time.time()
+        log = folder / "two.begun"
+        begun = float(wait_for(lambda: re.findall(r"([\d.]+)\n", log.read_text()), "the second program's start")[0])
         wait_for(active, "the alert")
         raised_s = time.time() - begun
         stack.close()
