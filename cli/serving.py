@@ -69,13 +69,13 @@ async def _serve(
 async def _wait_for_lease(
     server: Server, settings: AggregatorSettings, ending: SignalHandler, manager: ServiceManager
 ) -> bool:
-    """Wait until the server owns the jobs of its journal. False if it must end before."""
+    """Wait until the server owns the jobs of its journal; return False if it must end before."""
 
-    def tell(holder: str) -> None:
+    def report_holder(holder: str) -> None:
         write_line(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
         manager.ready(f"stands by for {holder}")
 
-    waiting = asyncio.create_task(server.wait_for_lease(tell))
+    waiting = asyncio.create_task(server.wait_for_lease(report_holder))
     feeding = asyncio.create_task(manager.feed_watchdog(lambda: ""))
     ending.on_end(waiting.cancel)
     try:

@@ -47,9 +47,9 @@ _ORDERS = ("bandwidth", "job", "user", "period", "next", "written", "read", "las
 def command(address: str, sort: FleetOrder, search: str, once: bool) -> None:
     """Show the list until the user quits."""
     from ..clients.terminal.top_text import ASCENDING
-    from .top_screen import Wanted, fetch_fleet, run_screen
+    from .top_screen import ViewOptions, fetch_fleet, run_screen
 
-    wanted = Wanted(sort=sort, descending=sort not in ASCENDING, search=search)
+    wanted = ViewOptions(sort=sort, descending=sort not in ASCENDING, search=search)
     first = fetch_fleet(address, wanted, 200)
     if once or not (sys.stdout.isatty() and sys.stdin.isatty()):
         _print(first, wanted.sort)

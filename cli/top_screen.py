@@ -41,7 +41,7 @@ _HELP: Final = "q end  s sort  r reverse  / search  enter job"
 
 
 @dataclass(slots=True)
-class Wanted:
+class ViewOptions:
     """The displayed view.
 
     Attributes:
@@ -65,7 +65,7 @@ class _Answer:
     problem: str = ""
 
 
-def fetch_fleet(address: str, wanted: Wanted, count: int) -> Fleet:
+def fetch_fleet(address: str, wanted: ViewOptions, count: int) -> Fleet:
     """Fetch the list.
 
     Raises:
@@ -75,7 +75,7 @@ def fetch_fleet(address: str, wanted: Wanted, count: int) -> Fleet:
     return fetch_for_all_jobs(address, "fleet", Fleet, count=str(count), **query)
 
 
-def run_screen(address: str, wanted: Wanted, first: Fleet) -> None:
+def run_screen(address: str, wanted: ViewOptions, first: Fleet) -> None:
     """Show the list until q is pressed. A thread fetches data, so that keys are handled immediately."""
     with contextlib.suppress(locale.Error):  # a locale that the machine lacks
         locale.setlocale(locale.LC_ALL, "")  # curses encodes letters by it
@@ -97,7 +97,7 @@ def _is_hung_up() -> bool:
 
 
 class _Screen:
-    def __init__(self, address: str, wanted: Wanted, first: Fleet) -> None:
+    def __init__(self, address: str, wanted: ViewOptions, first: Fleet) -> None:
         self._address = address
         self._wanted = wanted
         self._answer = _Answer(first)

@@ -55,7 +55,7 @@ def present_periods(prediction: Prediction) -> Iterator[tuple[float, Who | None,
             yield other.period_s.value, other.who, other.next_phase
 
 
-def is_told(prediction: Prediction, program: Program, job: Grouped) -> tuple[bool, bool, NextPhase | None]:
+def is_predicted(prediction: Prediction, program: Program, job: Grouped) -> tuple[bool, bool, NextPhase | None]:
     """Return whether a program's period is detected, whether its members are right, and its next phase."""
     period_s = program.period_s or 0.0
     near = [(who, phase) for period, who, phase in present_periods(prediction) if abs(period / period_s - 1) <= SAME]
@@ -91,7 +91,9 @@ def _is_kind(path: str, kind: str) -> bool:
 def offline(kind: str, jobs: list[Grouped]) -> list[Figure]:
     """Return the number of detected periods: of the whole job, by group and by rank."""
     ours = [whole_trace(job) for job in jobs]
-    told = [is_told(each, program, job)[:2] for each, job in zip(ours, jobs, strict=True) for program in _periodic(job)]
+    told = [
+        is_predicted(each, program, job)[:2] for each, job in zip(ours, jobs, strict=True) for program in _periodic(job)
+    ]
     theirs = analyse([job.requests() for job in jobs], 1.0)
     peer = None
     if theirs is not None:
@@ -136,7 +138,7 @@ def online(kind: str, jobs: list[Grouped]) -> list[Figure]:
                 continue
             for program in programs:
                 coming = program.starts_s[program.starts_s > now_s]
-                _, who, phase = is_told(prediction, program, job)
+                _, who, phase = is_predicted(prediction, program, job)
                 told.append(who)
                 if who and phase is not None:
                     off = abs(phase.start_s.value - float(coming[0])) / (program.period_s or 1)

@@ -26,7 +26,7 @@ import numpy as np
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.periodicity.phases.memoized import clear_memo
 from iotide.analyzers.periodicity.tuning import TUNING
-from iotide.benchmarks.accuracy.groups import is_told, whole_trace
+from iotide.benchmarks.accuracy.groups import is_predicted, whole_trace
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.benchmarks.generators.corpus import aperiodic_jobs, follow, periodic_jobs, settings_at_one_hertz
 from iotide.benchmarks.generators.grouped import GROUPED, Grouped
@@ -129,7 +129,7 @@ def groups_told() -> float:
     told = []
     for job in jobs()[2]:
         prediction = whole_trace(job)
-        told += [is_told(prediction, each, job)[1] for each in job.programs if each.period_s is not None]
+        told += [is_predicted(prediction, each, job)[1] for each in job.programs if each.period_s is not None]
     return float(np.mean(told))
 
 

@@ -50,10 +50,10 @@ NAMES = Definitions([(1, "write")], [(1, FileInfo("/s/x", FileType.REGULAR, "/s"
 class Score:
     """Predicted collisions with whether they occurred, and actual ones with whether they were predicted."""
 
-    told: list[tuple[float, bool]] = field(default_factory=list)
+    probabilities: list[tuple[float, bool]] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     delays: list[tuple[float, float]] = field(default_factory=list)
-    came: list[bool] = field(default_factory=list)
+    foreseen_collisions: list[bool] = field(default_factory=list)
     chance: list[float] = field(default_factory=list)
 
 
@@ -132,8 +132,8 @@ def looks(
 
 def rate(score: Score, threshold: float) -> tuple[float, float]:
     """Return the share of predicted collisions and the share of false alarms among the predictions."""
-    alarms = [came for p, came in score.told if p >= threshold]
-    return float(np.mean(score.came or [0])), 1 - float(np.mean(alarms or [1]))
+    alarms = [came for p, came in score.probabilities if p >= threshold]
+    return float(np.mean(score.foreseen_collisions or [0])), 1 - float(np.mean(alarms or [1]))
 
 
 def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, int], Score]) -> None:
@@ -145,7 +145,7 @@ def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, i
             names = {each.job for each in collision.jobs}
             begin = collision.start_s.value - T0
             near = [m for m in true if m.jobs <= names and abs(m.start_s - begin) <= m.within_s]
-            score.told.append((collision.probability, bool(near)))
+            score.probabilities.append((collision.probability, bool(near)))
             if near and collision.probability >= 0.5:
                 best = min(near, key=lambda m: abs(m.start_s - begin))
                 score.times.append(abs(best.start_s - begin))
@@ -154,7 +154,7 @@ def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, i
                         score.delays.append((each.delay_s.value, best.delays[each.job]))
         for meeting in true:
             if low <= meeting.start_s - now < high and meeting.start_s > now:
-                score.came.append(
+                score.foreseen_collisions.append(
                     any(
                         c.probability >= 0.5 and meeting.jobs <= {each.job for each in c.jobs}
                         and abs(_told_start_s(c, meeting) - T0 - meeting.start_s) <= meeting.within_s
@@ -194,7 +194,8 @@ def show(jitter: float, scores: dict[tuple[int, int], Score]) -> None:
         mean_delay = np.mean([b for _, b in score.delays]) if score.delays else math.nan
         by_chance = np.mean(score.chance or [0])
         print(
-            f"| {jitter:.2f} | {low} to {high} s | {len(score.came)} | {foreseen:.0%} | {by_chance:.0%} |"
+            f"| {jitter:.2f} | {low} to {high} s | {len(score.foreseen_collisions)} | {foreseen:.0%} |"
+            f" {by_chance:.0%} |"
             f" {false:.0%} | {time_error:.2f} s | {delay_error:.2f} s of {mean_delay:.2f} s |"
         )
 
@@ -203,7 +204,7 @@ def calibration(scores: Sequence[Score]) -> float:
     """Print predicted against actual probabilities and return the mean difference, weighted by the number of
     predictions.
     """
-    forecasts = [row for score in scores for row in score.told]
+    forecasts = [row for score in scores for row in score.probabilities]
     off = 0.0
     for low in np.arange(0.1, 1.0, 0.15):
         rows = [(p, came) for p, came in forecasts if low <= p < low + 0.15 or (low > 0.8 and p >= low)]

@@ -125,7 +125,7 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
             yield slurm
         finally:
             _cancel_all(slurm)
-            _kill_rest(spaces, nodes)
+            _kill_remaining(spaces, nodes)
 
 
 def _cancel_all(slurm: Slurm) -> None:
@@ -136,7 +136,7 @@ def _cancel_all(slurm: Slurm) -> None:
             wait_for(lambda: not slurm.output_of("squeue", "-h").strip(), "the end of the jobs", _JOBS_END_S)
 
 
-def _kill_rest(spaces: Collection[Path], daemons: Collection[int]) -> None:
+def _kill_remaining(spaces: Collection[Path], daemons: Collection[int]) -> None:
     """Kill what still runs on the nodes: on a busy machine, jobs outlast the time for their end.
 
     Args:

@@ -18,7 +18,7 @@ from ...results.status import AggregatorStatus, ClusterStatus
 from .checks import Finding
 
 _MAX_JOBS: Final = 1000
-_MAX_TOLD: Final = 10
+_MAX_LISTED: Final = 10
 _HOPS: Final = {
     "collector": "collector to aggregator",
     "analyzers": "aggregator to analyzers",
@@ -43,7 +43,7 @@ def aggregator_findings(address: str) -> list[Finding]:
             continue
         checked += 1
         wrong += problems_of(ledger)
-    shown = [*wrong[:_MAX_TOLD], *([f"and {len(wrong) - _MAX_TOLD} more"] if len(wrong) > _MAX_TOLD else [])]
+    shown = [*wrong[:_MAX_LISTED], *([f"and {len(wrong) - _MAX_LISTED} more"] if len(wrong) > _MAX_LISTED else [])]
     if wrong:
         return [*found, Finding("ledgers", False, True, "; ".join(shown), _REMEDY)]
     return [*found, Finding("ledgers", True, True, f"the accounts of {checked} jobs add up")]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING
 
 from ...daemon.journal.settings import JournalSettings
 from ...daemon.settings import load_settings
 from ...events import ConfigError
 from .checks import Finding
+from .nats_servers import UnusableServersError, inspect_servers, usable_servers
+from .partition_checks import partition_findings
 
-_REMEDY: Final = "see docs/failover.md"
+if TYPE_CHECKING:
+    from ...daemon.journal.jetstream.inspection import JournalState
 
 
 def journal_findings(config: Path) -> list[Finding]:
@@ -19,22 +23,14 @@ def journal_findings(config: Path) -> list[Finding]:
     given = load_settings(config, os.environ)
     settings = given.journal
     if given.cluster.on:
-        from .partition_checks import partition_findings
-
         return partition_findings(given)
     if not settings.servers:
         raise ConfigError(f"{config}: journal.servers names none; expected NATS servers")
     try:
-        from ...daemon.journal.jetstream.inspection import inspect_journal
-    except ImportError:
-        return [Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")]
-    try:
-        seen = inspect_journal(settings)
-    except ConfigError as error:
-        return [Finding("NATS servers", False, True, str(error), _REMEDY)]
-    except Exception as error:  # any exception of the library
-        return [Finding("NATS servers", False, True, str(error) or repr(error), _REMEDY)]
-    found = [Finding("NATS servers", True, True, servers_text(settings))]
+        seen = inspect_servers(lambda: _inspection(settings))
+    except UnusableServersError as error:
+        return [error.finding]
+    found = [usable_servers(settings)]
     if seen is None:
         return [*found, Finding("journal", True, False, f"{settings.name}: nothing yet; the first aggregator makes it")]
     detail = f"{settings.name}: server {seen.version}, {seen.messages} messages of {seen.size:,} bytes"
@@ -44,7 +40,7 @@ def journal_findings(config: Path) -> list[Finding]:
     return [*found, Finding("owner", bool(seen.owner), False, seen.owner or "no aggregator has the jobs", remedy)]
 
 
-def servers_text(settings: JournalSettings) -> str:
-    """Return the servers and the durability of acknowledged messages, as checked."""
-    kept = f"{settings.replicas} replicas" + ("" if settings.replicas > 1 else ", synced before they are acknowledged")
-    return f"{', '.join(settings.servers)}; {kept}"
+def _inspection(settings: JournalSettings) -> Callable[[], JournalState | None]:
+    from ...daemon.journal.jetstream.inspection import inspect_journal
+
+    return lambda: inspect_journal(settings)

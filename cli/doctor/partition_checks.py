@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ...daemon.settings import AggregatorSettings
-from ...events import ConfigError
 from .checks import Finding
+from .nats_servers import UnusableServersError, inspect_servers, usable_servers
 
 if TYPE_CHECKING:
     from ...daemon.inspection.cluster_inspection import ClusterState, PartitionState
 
-_REMEDY: Final = "see docs/failover.md"
 _CLOCK_S: Final = 1.0
 """Difference of clocks that is reported, s: predictions name times by the clock of the partition's member."""
 
 
 def partition_findings(settings: AggregatorSettings) -> list[Finding]:
     """Check the NATS servers, the members and the partitions of a cluster."""
-    from .journal_checks import servers_text
-
     try:
-        from ...daemon.inspection.cluster_inspection import inspect_cluster
-    except ImportError:
-        return [Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")]
-    try:
-        seen = inspect_cluster(settings)
-    except ConfigError as error:
-        return [Finding("NATS servers", False, True, str(error), _REMEDY)]
-    except Exception as error:  # any exception of the library
-        return [Finding("NATS servers", False, True, str(error) or repr(error), _REMEDY)]
-    found = [Finding("NATS servers", True, True, servers_text(settings.journal))]
+        seen = inspect_servers(lambda: _inspection(settings))
+    except UnusableServersError as error:
+        return [error.finding]
+    found = [usable_servers(settings.journal)]
     if seen is None:
         detail = f"{settings.journal.name}: nothing yet; the first member makes it"
         return [*found, Finding("cluster", False, True, detail, "start iotide serve with these settings")]
     return [*found, *findings_of(seen)]
+
+
+def _inspection(settings: AggregatorSettings) -> Callable[[], ClusterState | None]:
+    from ...daemon.inspection.cluster_inspection import inspect_cluster
+
+    return lambda: inspect_cluster(settings)
 
 
 def findings_of(seen: ClusterState) -> list[Finding]:

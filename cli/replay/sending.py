@@ -76,7 +76,7 @@ async def _watch(
     patience_s: float,
     show: Callable[[], None],
 ) -> bool:
-    """Wait for the end or an interrupt. True: the aggregator has been silent for too long."""
+    """Wait for the end or an interrupt. Return whether the aggregator was silent for too long."""
     begin = asyncio.get_running_loop().time()
     is_reported = False
     while not running.done() and not stopped.is_set():

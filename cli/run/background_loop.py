@@ -69,12 +69,12 @@ def loop_in_thread(
         with contextlib.suppress(RuntimeError):  # the other has ended first
             next_.release()
 
-    def give_way() -> None:
+    def run_lowered() -> None:
         with low_priority.lowered():
             run(turn, other, pressure.is_behind)
 
     threads = [
-        threading.Thread(target=give_way, name="aside", daemon=True),
+        threading.Thread(target=run_lowered, name="aside", daemon=True),
         threading.Thread(target=run, args=(other, turn, pressure.has_caught_up), name="beside", daemon=True),
     ]
     for thread in threads:

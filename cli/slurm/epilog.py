@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from .node_folder import JobFolder
-from .priority import come_first
+from .priority import raise_priority
 
 _KILLED_S: Final = 5.0
 
@@ -31,7 +31,7 @@ def end_collector(place: JobFolder, timeout_s: float, say: Callable[[str], None]
     if (watch := place.opened_process()) is not None:
         try:
             if was_there := not _has_ended(watch, 0.0):  # it may have ended without being reaped
-                come_first(place.pid)  # also if other jobs use all cores
+                raise_priority(place.pid)  # also if other jobs use all cores
                 ended = _end(watch, timeout_s)
         finally:
             os.close(watch)

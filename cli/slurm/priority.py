@@ -14,15 +14,15 @@ _SESSION: Final = -10
 """Niceness of the collector's session meanwhile, on systems whose sessions share the cores."""
 _PASSES: Final = 8
 """Maximum number of passes over the threads. A thread that starts during one inherits the earlier niceness."""
-_BETWEEN_CHANGES_S: Final = 0.05
+_RETRY_S: Final = 0.05
 
 
-def come_first(pid: int) -> None:
+def raise_priority(pid: int) -> None:
     """Give a process a high priority, as far as the system allows it."""
     _set(pid, WAITED_FOR, _SESSION)
 
 
-def share_equally(pid: int) -> None:
+def reset_priority(pid: int) -> None:
     """Give all threads of a process the normal priority. The job's programs use the same cores."""
     _set(pid, 0, 0)
 
@@ -42,7 +42,7 @@ def _set(pid: int, niceness: int, session: int) -> None:
         try:
             Path(f"/proc/{pid}/autogroup").write_text(str(session))
         except BlockingIOError:  # without CAP_SYS_ADMIN the kernel permits ten changes per second on the whole machine
-            time.sleep(_BETWEEN_CHANGES_S)
+            time.sleep(_RETRY_S)
             continue
         except OSError:
             pass

@@ -19,7 +19,7 @@ from ...events import IotideError
 from .allocation import Allocation, facts_of
 from .epilog import end_collector
 from .node_folder import JobFolder
-from .priority import come_first, share_equally
+from .priority import raise_priority, reset_priority
 from .settings import SlurmSettings
 
 _POLL_S: Final = 0.02
@@ -64,12 +64,12 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
     finally:
         os.close(log)
     place.save_process(collector.pid)
-    come_first(collector.pid)
+    raise_priority(collector.pid)
     try:
         return _wait_for_listener(collector, place, settings.start_s, say)
     finally:
         if collector.poll() is None:  # else its number may be another's
-            share_equally(collector.pid)
+            reset_priority(collector.pid)
 
 
 def _wait_for_listener(

@@ -24,7 +24,10 @@ Columns = Mapping[str, npt.NDArray[Any]]
 
 
 class _Column(NamedTuple):
-    """Encoding of integers: offsets from the minimum, in as few bytes as possible. None: all values are equal."""
+    """Encoding of integers: offsets from the minimum, in as few bytes as possible.
+
+    ``narrow`` is None if all values are equal.
+    """
 
     name: str
     dtype: np.dtype[Any]

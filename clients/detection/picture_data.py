@@ -134,7 +134,7 @@ def scale_wave(wave: Wave, top: float) -> tuple[Floats, str]:
 
 
 def crest_times_s(prediction: Prediction) -> Floats:
-    """Return the times of the dominant cosine's crests within the prediction's window. Empty without a period."""
+    """Return the times of the dominant cosine's crests within the prediction's window; none without a period."""
     wave = _dominant(prediction)
     if wave is None or not wave.frequency_hz > 0:
         return np.zeros(0)

@@ -36,7 +36,7 @@ def text_on(fill: str) -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as defined by WCAG 2, 1 to 21. 4.5 suffices for small text.
+    """Return the contrast of two colours as defined by WCAG 2, 1 to 21; small text needs 4.5.
 
     >>> round(contrast("#000000", "#ffffff"))
     21

@@ -123,7 +123,7 @@ def status_flags(signature: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def group_of(signature: str) -> int:
-    """Return the number shared by the ranks that opened a file together. 0: there is none."""
+    """Return the number shared by the ranks that opened a file together; 0 if there is none."""
     found = _group.search(signature)
     return int(found[1], 16) if found else 0
 

@@ -88,7 +88,7 @@ class Steering:
             self._jobs, self._capacity = LiveJobs(capacity), capacity
         seen = self._jobs.update(live, self._limited)
         decision = decide(seen, self._policy, self._capacity, live.made_at_s, self._floor)
-        problems = self._hold(decision.limits, seen, live.made_at_s)
+        problems = self._apply_limits(decision.limits, seen, live.made_at_s)
         return Step(live.made_at_s, decision, len(live.jobs), seen.incomplete, self._capacity, problems)
 
     def close(self) -> list[str]:
@@ -96,14 +96,16 @@ class Steering:
         self._limited = {}
         return self._backend.clear()
 
-    def _hold(self, limits: Sequence[Limit], seen: LiveState | None = None, at_s: float = 0.0) -> list[str]:
+    def _apply_limits(self, limits: Sequence[Limit], seen: LiveState | None = None, at_s: float = 0.0) -> list[str]:
         if isinstance(self._backend, Planner):
             return self._backend.clear() if seen is None else self._backend.plan(seen, self._capacity, at_s)
         self._limited = {limit.job: limit.bytes_per_s for limit in limits}
         return self._backend.apply(limits)
 
     def _suspended(self, why: str, at_s: float = float("nan"), live: LiveIo | None = None) -> Step:
-        return Step(at_s, Decision((), why, 0, 0), 0 if live is None else len(live.jobs), problems=self._hold(()))
+        return Step(
+            at_s, Decision((), why, 0, 0), 0 if live is None else len(live.jobs), problems=self._apply_limits(())
+        )
 
 
 def _known(capacity: Capacity) -> float | None:

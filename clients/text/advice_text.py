@@ -123,26 +123,26 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
         stream: output stream.
     """
 
-    def say(text: str = "") -> None:
+    def write_line(text: str = "") -> None:
         stream.write(printable(text) + "\n")
 
-    say(f"{advice.job}: {advice.events:,} calls over {duration_text(advice.run_s)}")
-    say(io_time_line(advice))
-    say(moved_line(advice))
+    write_line(f"{advice.job}: {advice.events:,} calls over {duration_text(advice.run_s)}")
+    write_line(io_time_line(advice))
+    write_line(moved_line(advice))
     if not advice.findings:
-        say(first_line(advice))
+        write_line(first_line(advice))
     for number, finding in enumerate(advice.findings, 1):
-        say()
-        say(f"{number}. {finding.title}")
-        say(f"   {finding.cause.replace('_', ' ')}: {_cost_text(finding)}")
-        say(f"   why     {finding.why}")
-        say(f"   change  {finding.change}")
+        write_line()
+        write_line(f"{number}. {finding.title}")
+        write_line(f"   {finding.cause.replace('_', ' ')}: {_cost_text(finding)}")
+        write_line(f"   why     {finding.why}")
+        write_line(f"   change  {finding.change}")
         begin, end = finding.first_s - advice.first_s, finding.last_s - advice.first_s
-        say(f"   when    from {duration_text(begin)} to {duration_text(end)} after the first call")
+        write_line(f"   when    from {duration_text(begin)} to {duration_text(end)} after the first call")
         for path in finding.examples:
-            say(f"   file    {path}")
+            write_line(f"   file    {path}")
     for reason, count in advice.losses.items():
-        say(f"left out: {count:,} {reason.replace('_', ' ')}")
+        write_line(f"left out: {count:,} {reason.replace('_', ' ')}")
 
 
 def _cost_text(finding: AdviceFinding) -> str:

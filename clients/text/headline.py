@@ -38,7 +38,10 @@ class Headline(Struct, frozen=True):
 
 
 def make_headline(prediction: Prediction | None, start_s: float | None = None) -> Headline:
-    """Return the headline; times count from ``start_s`` or the window's start. None: no prediction was made."""
+    """Return the headline; times count from ``start_s`` or the window's start.
+
+    ``prediction`` is None before the first one.
+    """
     if prediction is None:
         return Headline(NO_PERIOD, "-", ("no call was seen",), found=False)
     if prediction.incomplete:

@@ -61,10 +61,10 @@ function timeline(system, live, totals, collisions, now) {
 }
 
 function facts(system) {
-  const facts = [[system.place, system.type].filter(Boolean).join(", "), `${rate(system.bandwidth) || "0 B/s"} in the last minute`, `busy ${Math.round(system.busy * 100)} %`];
+  const parts = [[system.place, system.type].filter(Boolean).join(", "), `${rate(system.bandwidth) || "0 B/s"} in the last minute`, `busy ${Math.round(system.busy * 100)} %`];
   const capacity = system.capacity.bytes_per_s;
-  facts.push(capacity ? `capacity ${system.capacity.known.replace("_", " ")} ${rate(capacity.value)}` : "capacity not known");
-  return `${facts.join("; ")}; ${system.jobs.length} job${system.jobs.length === 1 ? "" : "s"}`;
+  parts.push(capacity ? `capacity ${system.capacity.known.replace("_", " ")} ${rate(capacity.value)}` : "capacity not known");
+  return `${parts.join("; ")}; ${system.jobs.length} job${system.jobs.length === 1 ? "" : "s"}`;
 }
 
 async function look() {

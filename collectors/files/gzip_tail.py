@@ -58,7 +58,7 @@ class GzipTail:
 
     @property
     def modified_ns(self) -> int | None:
-        """Time of the file's last change, int64 ns since the Unix epoch. None while there is no file."""
+        """Time of the file's last change, int64 ns since the Unix epoch; None without a file."""
         return self._tail.modified_ns
 
     @property

@@ -39,7 +39,7 @@ class LineBuffer:
         self._cut: list[int] = []
         self._limit = limit
         self._pieces: list[bytes] = []
-        self._held = 0
+        self._buffered_bytes = 0
         self._line = 1
         self._skipping = False
 
@@ -49,20 +49,20 @@ class LineBuffer:
             data = self._skip(data)
         end = data.rfind(b"\n") + 1
         if end == 0:
-            self._hold(data)
+            self._buffer(data)
             return Block(b"", self._line, 0)
         whole = b"".join((*self._pieces, memoryview(data)[:end])) if self._pieces else data[:end]
-        self._pieces, self._held = [], 0
+        self._pieces, self._buffered_bytes = [], 0
         count = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _NEWLINE))  # 6x faster than bytes.count
         block = Block(self._with_one_end(whole), self._line, count)
         self._line += count
-        self._hold(data[end:])
+        self._buffer(data[end:])
         return block
 
     def finish(self) -> Block:
         """Return the incomplete last line, with a line end added."""
         rest = b"".join(self._pieces)
-        self._pieces, self._held, self._skipping = [], 0, False
+        self._pieces, self._buffered_bytes, self._skipping = [], 0, False
         block = Block(self._with_one_end(rest + b"\n" if rest else b""), self._line, int(bool(rest)))
         self._line += bool(rest)
         return block
@@ -78,14 +78,14 @@ class LineBuffer:
             self._returns = end > 0 and lines[end - 1 : end] == b"\r"
         return lines.replace(b"\r\n", b"\n") if self._returns else lines
 
-    def _hold(self, data: bytes) -> None:
+    def _buffer(self, data: bytes) -> None:
         if not data:
             return
         self._pieces.append(data)
-        self._held += len(data)
-        if self._held > self._limit:
+        self._buffered_bytes += len(data)
+        if self._buffered_bytes > self._limit:
             self._cut.append(self._line)
-            self._pieces, self._held, self._skipping = [], 0, True
+            self._pieces, self._buffered_bytes, self._skipping = [], 0, True
 
     def _skip(self, data: bytes) -> bytes:
         end = data.find(b"\n") + 1

@@ -60,7 +60,7 @@ class FileTail:
 
     @property
     def modified_ns(self) -> int | None:
-        """Time of the file's last change, int64 ns since the Unix epoch. None while there is no file."""
+        """Time of the file's last change, int64 ns since the Unix epoch; None without a file."""
         return None if self._descriptor is None else os.fstat(self._descriptor).st_mtime_ns
 
     @property

@@ -111,7 +111,7 @@ class Backlog:
         return dropped
 
     def pop(self) -> tuple[WaitingBatch, EventBatch | None]:
-        """Remove the next batch to send and return it with its events. None if its file cannot be read."""
+        """Remove the next batch to send and return it with its events, which are None if they cannot be read."""
         due = self._queue.take()
         self.events -= due.events
         batch = due.batch

@@ -238,7 +238,10 @@ class CollectorStore:
         return self._clock() < self._retry_at_s
 
     def commit(self) -> bool:
-        """Write all changes. False if the disk rejects them: batches since the last commit are then not stored."""
+        """Write all changes. Return False if the disk rejects them.
+
+        Batches since the last commit are then not stored.
+        """
         if not (
             self._facts or self._positions or self._streams or self._uncommitted or self._numbers or self._finished
         ):

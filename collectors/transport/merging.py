@@ -60,7 +60,7 @@ class Merging:
         return [stream for stream, merging in self._open.items() if merging.since_s <= limit_s]
 
     def take(self, stream: str) -> tuple[EventBatch, Definitions] | None:
-        """Remove the chunks of a stream and return them as one batch. None if there are none."""
+        """Remove the chunks of a stream and return them as one batch; None if there are none."""
         if (merging := self._open.pop(stream, None)) is None:
             return None
         self.bytes -= merging.size

@@ -15,7 +15,7 @@ from .parameter_code import ParameterCode
 from .plan import Plan, plan
 from .target_code import TargetCode
 
-OFF_UNLESS_ASKED: Final = ("char", "memory")
+OFF_BY_DEFAULT: Final = ("char", "memory")
 """Classes whose disabled calls are passed on by a gate, the shortest path. They are the most frequent calls."""
 PACED: Final = ("READ", "WRITE", "SYNC")
 """Kinds of libc's calls that wait for their turn if pacing is enabled (``preload/recording/pace.h``)."""
@@ -51,7 +51,7 @@ class Wrapper:
             hot = "HOT " if self._statement.group == "data" else ""
             return _function(f"EXPORT {hot}{signature_of(self._statement, symbol)}", self._libc(symbol))
         caller = "const void *caller = __builtin_return_address(0);"
-        if self._statement.group not in OFF_UNLESS_ASKED:
+        if self._statement.group not in OFF_BY_DEFAULT:
             return _function(f"EXPORT {signature_of(self._statement, symbol)}", [caller, *self._layer(symbol)])
         inner = signature_of(self._statement, f"traced_{symbol}", ["const void *caller"])
         given = ", ".join([row.name for row in self._statement.parameters] + ["caller"])

@@ -146,7 +146,7 @@ class ClusterMember:
             "ingest": self.gateway.run,
             "members": self._maintain,
             "peers": lambda: self.gateway.peers.run(self._endpoint),
-            "keys": self._look_after_listeners,
+            "keys": self._run_listener_guards,
         }
         if self._relay is not None:
             work["publish"] = self._relay.run
@@ -180,7 +180,7 @@ class ClusterMember:
 
         self._guards.append(ListenerGuard(name, endpoint, listener.stop_listening, listener.listen, count))
 
-    async def _look_after_listeners(self) -> None:
+    async def _run_listener_guards(self) -> None:
         next_keys_s = time.monotonic()
         while True:
             await asyncio.sleep(_CHECK_S)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _FLUSH_S: Final = 0.25
 """Maximum time between attempts to send waiting messages, s."""
-_LOOK_S: Final = 1.0
+_POLL_S: Final = 1.0
 _MESSAGES_A_TURN: Final = 64
 
 
@@ -117,7 +117,7 @@ class Relay:
 
     async def _subscribe(self) -> None:
         while True:
-            if await self._to_subscribers.wait(_LOOK_S):
+            if await self._to_subscribers.wait(_POLL_S):
                 while (parts := self._to_subscribers.receive()) is not None:
                     with contextlib.suppress(zmq.Again):
                         self._to_processes.send(parts)

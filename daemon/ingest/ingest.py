@@ -180,7 +180,7 @@ class Ingest:
         return self._unread_turns >= _BACKLOG_TURNS
 
     def limit_credit(self, share: float) -> None:
-        """Limit collectors to a share of their credit, and of the messages per turn. 1 is no limit."""
+        """Limit collectors to a share of their credit, and of the messages per turn; 1 sets no limit."""
         self.core.credit_share = share
 
     async def _receive_some(self) -> bool:

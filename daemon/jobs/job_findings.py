@@ -69,7 +69,7 @@ def _heat(session: JobSession) -> _Make | None:
 
 
 def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[], Advice] | None:
-    """Copy the data for a job's advice, and return a function that computes it. None if it is off.
+    """Copy the data for a job's advice, and return a function that computes it; None if it is off.
 
     Args:
         session: session of the job.

@@ -43,7 +43,7 @@ def graph(subject: JobData, findings: Findings) -> Lines:
 
 
 def on_data(whole: Graph) -> Graph:
-    """Return the part of a graph that is on the program's data. All of it if this was not examined."""
+    """Return the part of a graph on the program's data, or all of it if that was not examined."""
     kept = [row for row in whole.activities if row.on_data is not False]
     if len(kept) == len(whole.activities):
         return whole

@@ -79,7 +79,7 @@ def short_name(name: str) -> str:
 
 
 def _slowest_time(row: HeatRow) -> float:
-    """Return the time of the row's member that spends the most. The mean if it is unknown."""
+    """Return the longest time of a member of the row, or the mean if that is unknown."""
     return row.most_seconds or row.seconds / row.members
 
 

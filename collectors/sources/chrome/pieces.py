@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-MAX_HELD: Final = 16 << 20
+MAX_BUFFERED_BYTES: Final = 16 << 20
 """Maximum number of bytes of one event, or of the text before the events."""
 _MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _BETWEEN: Final = re.compile(rb"[\s,]*")
@@ -57,7 +57,7 @@ class EventPieces:
         self.ended = False
         self._many = msgspec.json.Decoder(list[event])  # type: ignore[valid-type]
         self._one = msgspec.json.Decoder(event)
-        self._held = b""
+        self._buffered = b""
         self._inside = False
         self._object = False
         self._lost = False
@@ -67,12 +67,12 @@ class EventPieces:
         """Yield the events that the bytes complete, and malformed ones."""
         if self.ended or self._given_up:
             return
-        data = self._held + data
-        self._held = b""
+        data = self._buffered + data
+        self._buffered = b""
         if not self._inside:
             begin = self._find_events(data)
             if begin is None:
-                self._held = data
+                self._buffered = data
                 yield from self._bounded("no array of events in so many bytes")
                 return
             data = data[begin:]
@@ -80,7 +80,7 @@ class EventPieces:
 
     def finish(self) -> Iterator[list[Any] | Broken]:
         """Yield the problem with the end of the file, if any."""
-        rest, self._held = self._held, b""
+        rest, self._buffered = self._buffered, b""
         if self._given_up or self.ended:
             return
         if not self._inside:
@@ -120,15 +120,15 @@ class EventPieces:
             if self._lost:
                 fresh = _FRESH_LINE.search(data)
                 if fresh is None:
-                    self._held = data[data.rfind(b"\n") + 1 :]
+                    self._buffered = data[data.rfind(b"\n") + 1 :]
                     break
                 self._lost, data = False, data[fresh.start() :]
             begins, ends, self.ended, torn = _events(data)
-            yield from self._between(data, begins, ends)
+            yield from self._decode_events(data, begins, ends)
             if self.ended:
                 return
             if torn is None:
-                self._held = data[ends[-1] if ends else 0 :]
+                self._buffered = data[ends[-1] if ends else 0 :]
                 break
             self.events += 1
             yield Broken(self.events, "a line ends inside a string, or a bracket closes what was not opened")
@@ -149,7 +149,7 @@ class EventPieces:
         except _MALFORMED:
             return None
 
-    def _between(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
+    def _decode_events(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
         """Decode events at the given positions.
 
         It decodes them together, or one by one if one of them is malformed.
@@ -181,9 +181,9 @@ class EventPieces:
                 yield [event]
 
     def _bounded(self, what: str) -> Iterator[Broken]:
-        if len(self._held) > MAX_HELD:
-            self._held, self._given_up = b"", True
-            yield Broken(self.events + 1, f"{what} ({MAX_HELD} bytes); the rest of the file is not read")
+        if len(self._buffered) > MAX_BUFFERED_BYTES:
+            self._buffered, self._given_up = b"", True
+            yield Broken(self.events + 1, f"{what} ({MAX_BUFFERED_BYTES} bytes); the rest of the file is not read")
 
 
 def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:

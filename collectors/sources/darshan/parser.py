@@ -21,7 +21,7 @@ from .counters import Summary, moving_calls, rows_of, summaries
 from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows, in_order, rows_of_segments
 from .pipe import EXPECTED, messages
 
-MAX_HELD: Final = 1 << 22
+MAX_BUFFERED_ROWS: Final = 1 << 22
 """Maximum number of rows that are sorted together, some 150 MB."""
 MAX_STREAMS: Final = 100_000
 MAX_FILES: Final = 1_000_000
@@ -47,14 +47,14 @@ def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     try:
         for message, raw in messages(path):
             log.take(message, raw)
-            if log.held >= MAX_HELD:
-                yield from log.hand_out()
+            if log.buffered >= MAX_BUFFERED_ROWS:
+                yield from log.emit_events()
     except InputError:
         log.report_omissions()
-        yield from log.hand_out()
+        yield from log.emit_events()
         raise
     log.report_omissions()
-    yield from log.hand_out()
+    yield from log.emit_events()
     if not about.counters["events"]:
         raise InputError(str(path), None, "the log has no reads or writes", f"{EXPECTED}, with DXT or counters of I/O")
     yield log.close()
@@ -64,7 +64,7 @@ class _Log:
     """The content of a log that was read so far."""
 
     def __init__(self, about: Input) -> None:
-        self.held = 0
+        self.buffered = 0
         self._about = about
         self._begin_ns = 0
         self._modules: Mapping[str, Any] = {}
@@ -117,13 +117,13 @@ class _Log:
         others = sorted(set(self._modules) - set(LAYERS) - set(TRACED))
         unsupported.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
 
-    def hand_out(self) -> Iterator[list[SourceItem]]:
+    def emit_events(self) -> Iterator[list[SourceItem]]:
         """Yield the events of the buffered rows, in order for each rank."""
         if not self._rows:
             return
         rows = in_order(np.concatenate(self._rows), self._through_mpi)
         signatures = list(self._signatures)
-        self._rows, self.held = [], 0
+        self._rows, self.buffered = [], 0
         edges = np.flatnonzero(np.diff(rows["rank"])) + 1
         for mine in np.split(rows, edges):
             items: list[SourceItem] = []
@@ -178,7 +178,7 @@ class _Log:
         self._segments[module] = self._segments.get(module, 0) + len(segments)
         if len(segments):
             self._segmented.add((module, file))
-        self._hold(rows)
+        self._buffer(rows)
 
     def _take_counters(self, message: dict[str, Any]) -> None:
         """Create summaries of counters; reads and writes only for files that DXT did not trace."""
@@ -197,7 +197,7 @@ class _Log:
             rows["signature"] = self._signature(each)
             omission = f"times of single calls of {module}, of which the log has only sums for each file"
             self._about.unsupported.add(omission, each.calls)
-            self._hold(rows)
+            self._buffer(rows)
 
     def _ranks_of(self, rank: int) -> range:
         """Return the ranks of a record. A shared record belongs to all ranks while there is room to divide it."""
@@ -226,9 +226,9 @@ class _Log:
                 self._counts[rank] = self._threads[rank, thread] = self._counts.get(rank, 0) + 1
         return np.array([self._threads[rank, thread] for thread in distinct.tolist()], np.int32)[places.reshape(-1)]
 
-    def _hold(self, rows: Rows) -> None:
+    def _buffer(self, rows: Rows) -> None:
         self._rows.append(rows)
-        self.held += len(rows)
+        self.buffered += len(rows)
 
     def _number(self, identity: str) -> int:
         number = self._numbers.get(identity)

@@ -33,7 +33,7 @@ _NOT_RECORDED: Final = (
     "wake-ups that may be an interrupt's doing and count as the interrupted thread's: "
     "record irq:* and irq_vectors:local_timer_*, too"
 )
-_ONE_TOO_MANY: Final = MAX_HOSTS + 1
+_UNTRACKED_HOST: Final = MAX_HOSTS + 1
 
 
 class KernelTextParser:
@@ -162,7 +162,7 @@ class KernelTextParser:
 
     def _new_host(self, host: bytes) -> int:
         if len(self._hosts) >= MAX_HOSTS:
-            return _ONE_TOO_MANY
+            return _UNTRACKED_HOST
         self._hosts.append(host)
         return len(self._hosts) - 1
 

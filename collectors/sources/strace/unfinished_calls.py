@@ -48,7 +48,7 @@ class CallAssembler:
         self._about = about
         self._halves: dict[int, Half] = {}
         """Halves by pid; halves joined within one piece of trace are never stored here."""
-        self._held = 0
+        self._stored_bytes = 0
         """Total size of their texts, bytes."""
 
     def completed(self, data: bytes, first_line: int, lines: Lines, starts: Times) -> tuple[bytes, Lines, Times]:
@@ -78,7 +78,7 @@ class CallAssembler:
         """Count the halves without a second half."""
         self._about.counters["calls_never_resumed"] += len(self._halves)
         self._halves.clear()
-        self._held = 0
+        self._stored_bytes = 0
 
     def _leave_out(self, data: bytes, first_line: int, lines: Lines, places: Places) -> None:
         for at in places.tolist():
@@ -153,16 +153,16 @@ class CallAssembler:
         begin, end = line["text"].tolist()
         text, pid = data[begin:end], int(line["pid"])
         if line["what"] == LineKind.UNFINISHED:
-            self._hold(pid, Half(now_ns, text[: -len(UNFINISHED)]))
+            self._store_half(pid, Half(now_ns, text[: -len(UNFINISHED)]))
         elif line["what"] == LineKind.RESUMED:
             (name, name_end), (rest, rest_end) = line["call"].tolist(), line["arguments"].tolist()
-            half = self._take(pid)
+            half = self._pop_half(pid)
             if half and (name == name_end or half.text.startswith(data[name:name_end] + b"(")):
                 return Joined(at, half.start_ns, STAMP + half.text + data[rest:rest_end] + b"\n")
             problem = "the beginning of the resumed call is missing"
             self._about.malformed(first_line + at, problem, "its <unfinished ...> half")
         elif reason := reason_to_ignore(text):
-            if reason == "exited" and self._take(pid):
+            if reason == "exited" and self._pop_half(pid):
                 self._about.counters["calls_never_resumed"] += 1
             self._about.counters[f"lines_ignored:{reason}"] += 1
         else:
@@ -170,20 +170,20 @@ class CallAssembler:
             self._about.malformed(first_line + at, problem, EXPECTED)
         return None
 
-    def _hold(self, pid: int, half: Half) -> None:
+    def _store_half(self, pid: int, half: Half) -> None:
         self._about.counters["lines_ignored:unfinished"] += 1
-        lost = int(self._take(pid) is not None)
+        lost = int(self._pop_half(pid) is not None)
         self._halves[pid] = half
-        self._held += len(half.text)
-        while len(self._halves) > MAX_HALVES or self._held > MAX_HALVES_BYTES:
-            self._take(next(iter(self._halves)))
+        self._stored_bytes += len(half.text)
+        while len(self._halves) > MAX_HALVES or self._stored_bytes > MAX_HALVES_BYTES:
+            self._pop_half(next(iter(self._halves)))
             lost += 1
         if lost:
             self._about.counters["calls_never_resumed"] += lost
 
-    def _take(self, pid: int) -> Half | None:
+    def _pop_half(self, pid: int) -> Half | None:
         half = self._halves.pop(pid, None)
-        self._held -= len(half.text) if half else 0
+        self._stored_bytes -= len(half.text) if half else 0
         return half
 
 

@@ -112,7 +112,7 @@ def _read_any(data: bytes, about: Input) -> Message:
 
 
 def _plain(data: bytes) -> Message | None:
-    """Parse a map of b, ts and te with arrays of equal length. None for anything else."""
+    """Parse a map of b, ts and te with arrays of equal length; None for anything else."""
     try:
         found = _plain_decoder.decode(data)
         rates, starts, ends = (_floats(memoryview(raw)) for raw in (found.b, found.ts, found.te))

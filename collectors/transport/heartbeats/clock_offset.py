@@ -67,7 +67,7 @@ class ClockOffset:
         self._samples.append(sample)
 
     def opened(self, info: StreamInfo) -> int | None:
-        """Return the reference for the stamps of a new stream, as ``wall_ns``. None: the time of day at each call."""
+        """Return the reference for the stamps of a new stream, as ``wall_ns``; None: the time of day."""
         return self._wall_ns() if info.source in _STEADY_SOURCES else None
 
     def corrected(self, window: SendWindow, batch: EventBatch) -> EventBatch:

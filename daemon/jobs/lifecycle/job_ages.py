@@ -10,7 +10,7 @@ from .job_state import JobEvent, State
 
 
 def due_event(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:
-    """Return the event of a job for lack of input, by the steady clock. None: nothing yet."""
+    """Return the event of a job for lack of input, by the steady clock; None before it is due."""
     quiet = now - session.heard_at_s
     alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= settings.linger_s
     if session.state is State.ENDED:

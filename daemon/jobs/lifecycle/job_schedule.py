@@ -41,7 +41,7 @@ class JobSchedule:
         self._times.pop(name, None)
 
     def pop_due(self, now_s: float) -> tuple[str, float] | None:
-        """Remove the name that was due first, and return it with its time. None if none is due."""
+        """Remove the name that was due first, and return it with its time; None if none is due."""
         while self._heap and self._heap[0][0] <= now_s:
             at_s, name = heapq.heappop(self._heap)
             if self._times.get(name) == at_s:  # otherwise it was dropped, or set earlier

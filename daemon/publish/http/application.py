@@ -62,7 +62,7 @@ def make_application(
     app.add_exception_handler(AnyHTTPException, explain)
 
     @app.exception_handler(AnalysisFailedError)
-    async def tell_failure(_: Request, error: AnalysisFailedError) -> JSONResponse:
+    async def failure_response(_: Request, error: AnalysisFailedError) -> JSONResponse:
         return JSONResponse({"error": str(error), "expected": "a job whose analysis did not break"}, 503)
 
     @app.head("/metrics", include_in_schema=False)

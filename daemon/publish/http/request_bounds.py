@@ -38,7 +38,7 @@ class RequestBounds:
     def __init__(self, app: ASGIApp, body_bytes: int, counters: Counter[str], token: str | None = None) -> None:
         self._app, self._body_bytes, self._counters = app, body_bytes, counters
         self._token = token
-        self.held_bytes = 0
+        self.reserved_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -54,15 +54,15 @@ class RequestBounds:
         try:
             await self._app(scope, body.receive, send)
         finally:
-            self.held_bytes -= body.size
+            self.reserved_bytes -= body.size
 
-    def hold(self, count: int) -> None:
+    def reserve(self, count: int) -> None:
         """Add bytes of a body. Raises HTTPException: the bodies of all requests are too long."""
-        if self.held_bytes + count > self._body_bytes:
+        if self.reserved_bytes + count > self._body_bytes:
             self._counters["http_bodies_refused"] += 1
             error = f"http_limits.body_bytes = {self._body_bytes} is reached by the bodies of all requests"
             raise HTTPException(503, {"error": error, "expected": "another try, or a larger bound"})  # type: ignore[arg-type]
-        self.held_bytes += count
+        self.reserved_bytes += count
 
     def _is_of_member(self, scope: Scope) -> bool:
         name, token = MEMBER_HEADER.encode(), (self._token or "").encode()
@@ -83,7 +83,7 @@ class _Body:
             if self.size + count > self._most:
                 expected = f"{self._most} bytes at most"
                 raise HTTPException(413, {"error": "the body is too long", "expected": expected})  # type: ignore[arg-type]
-            self._bounds.hold(count)
+            self._bounds.reserve(count)
             self.size += count
         return message
 

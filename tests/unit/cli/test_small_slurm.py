@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.cli.cluster_demo.small_slurm import _CONFIGURATION, Slurm, _cancel_all, _kill_rest
+from iotide.cli.cluster_demo.small_slurm import _CONFIGURATION, Slurm, _cancel_all, _kill_remaining
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need
 
@@ -46,7 +46,7 @@ def test_what_still_runs_on_a_node_is_killed_but_for_its_daemon() -> None:
         if not (said := daemon.stdout.readline()):
             pytest.skip("this user may not make a mount namespace")
         job = os.pidfd_open(int(said))
-        _kill_rest({Path(f"/proc/{daemon.pid}/ns/mnt").readlink()}, [daemon.pid])
+        _kill_remaining({Path(f"/proc/{daemon.pid}/ns/mnt").readlink()}, [daemon.pid])
         assert select.select([job], [], [], DEADLINE_S)[0]
         os.close(job)
         assert daemon.poll() is None

@@ -163,7 +163,7 @@ class Template:
 
 
 def whole_number(text: bytes) -> int | None:
-    """Parse a number as tracers write it, as signed 64 bits. None if it is malformed or does not fit 62 bits."""
+    """Parse a number as tracers write it, as signed 64 bits; None if malformed or beyond 62 bits."""
     found = _NUMBER.fullmatch(text)
     if found is None:
         return None

@@ -11,7 +11,7 @@ from .....events import ProtocolError
 from .fences import STRONG, fence
 from .ring_layout import ENTRY, ENTRY_PAD
 
-_BYTES_A_LOOK: Final = 4 << 20
+_MAX_BYTES_PER_TAKE: Final = 4 << 20
 _ENOUGH: Final = 16
 
 
@@ -76,7 +76,7 @@ class DefinitionLog:
             self._broken = True
             raise ProtocolError(f"the log's head moved to {head}, from {self._tail}")
         begin = self._offset + self._tail % self._size
-        room = min(head - self._tail, self._offset + self._size - begin, _BYTES_A_LOOK)
+        room = min(head - self._tail, self._offset + self._size - begin, _MAX_BYTES_PER_TAKE)
         taken = bytes(self._memory[begin : begin + room])
         end = end_of_entries(taken, self._offset + self._size - begin)
         if end < 0:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 _KEEP, _FORGET = range(2)
-_HAS_IT: Final = b"\1"
+_ACKNOWLEDGED: Final = b"\1"
 _MESSAGE: Final = struct.Struct("<BIQQIIQ")
 """Kind of message, and a ``PreservedRegion`` without its descriptors."""
 _WAITS_S: Final = 120.0
@@ -138,7 +138,7 @@ class Keeper:
                     )  # warning about threads: the child uses none of their locks
                     self._pid = os.fork()
                     if self._pid == 0:
-                        _hold(theirs, listening, address)
+                        _run_keeper(theirs, listening, address)
             except OSError as error:
                 _log.warning("unread calls will be lost if this collector is killed: %s", error)
                 self._channel.close()
@@ -160,7 +160,7 @@ class Keeper:
         """End the previous keeper, because the new one has everything."""
         if self._before is not None:
             with self._before, contextlib.suppress(OSError):
-                self._before.send(_HAS_IT)
+                self._before.send(_ACKNOWLEDGED)
             self._before = None
 
     def forget(self, token: int) -> None:
@@ -217,7 +217,7 @@ def _address_of(gate: Path) -> bytes:
     return b"\0iotide-kept-" + hashlib.blake2b(named, digest_size=16).hexdigest().encode()
 
 
-def _is_ours(peer: socket.socket) -> bool:
+def _is_same_user(peer: socket.socket) -> bool:
     """Return whether the peer belongs to the same user. Anyone may use an abstract address."""
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return bool(_CREDENTIALS.unpack(credentials)[1] == os.getuid())
@@ -229,7 +229,7 @@ def _connected(address: bytes) -> socket.socket | None:
     try:
         channel.settimeout(_ANSWER_S)
         channel.connect(address)
-        if _is_ours(channel):
+        if _is_same_user(channel):
             return channel
     except OSError:
         pass
@@ -258,7 +258,7 @@ def _listening(address: bytes) -> Iterator[socket.socket]:
         yield listening
 
 
-def _hold(channel: socket.socket, listening: socket.socket, address: bytes) -> NoReturn:
+def _run_keeper(channel: socket.socket, listening: socket.socket, address: bytes) -> NoReturn:
     """Preserves the received regions in a process of its own, which ends here."""
     try:
         os.setsid()  # the terminal's signals are meant for the collector
@@ -266,7 +266,7 @@ def _hold(channel: socket.socket, listening: socket.socket, address: bytes) -> N
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         _close_others((channel.fileno(), listening.fileno()))
-        held = _held(channel)
+        held = _receive_regions(channel)
         if held:
             _hand_over(held, listening, address)
     finally:
@@ -283,7 +283,7 @@ def _close_others(kept: Sequence[int]) -> None:
                 os.close(int(each.name))
 
 
-def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
+def _receive_regions(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
     """Return the preserved regions, by token, once the collector is gone."""
     held: dict[int, list[tuple[bytes, list[int]]]] = {}
     while True:
@@ -322,13 +322,13 @@ def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket
             return
         peer = listening.accept()[0]
         with peer, contextlib.suppress(OSError):
-            if not _is_ours(peer):
+            if not _is_same_user(peer):
                 continue
             listening.close()  # before the last region is sent: after that the other collector has its own keeper
             for message, descriptors in (each for regions in held.values() for each in regions):
                 _send(peer, message, descriptors)
             peer.shutdown(socket.SHUT_WR)
-            if peer.recv(len(_HAS_IT)) == _HAS_IT:
+            if peer.recv(len(_ACKNOWLEDGED)) == _ACKNOWLEDGED:
                 return
             until_s = time.monotonic() + _WAITS_S
 

@@ -60,7 +60,7 @@ class ReportSocket:
                 data, ancillary, _, _ = self._socket.recvmsg(WORD.size + 1, socket.CMSG_SPACE(_CREDENTIALS.size))
             except OSError:
                 return
-            if len(data) == WORD.size and _is_ours(ancillary):
+            if len(data) == WORD.size and _is_same_user(ancillary):
                 magic, layout, failure, job, command = WORD.unpack(data)
                 if magic == MAGIC and layout == LAYOUT:
                     yield UntracedReport(
@@ -82,7 +82,7 @@ class ReportSocket:
             self._socket = None
 
 
-def _is_ours(ancillary: list[tuple[int, int, bytes]]) -> bool:
+def _is_same_user(ancillary: list[tuple[int, int, bytes]]) -> bool:
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS and len(data) >= _CREDENTIALS.size:
             _, user, _ = _CREDENTIALS.unpack(data[: _CREDENTIALS.size])

@@ -178,7 +178,7 @@ def test_truncated_and_torn_traces_are_read_as_far_as_they_go(data: bytes, calls
 
 
 def test_event_without_an_end_takes_no_more_memory_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.chrome.pieces.MAX_HELD", 10_000)
+    monkeypatch.setattr("iotide.collectors.sources.chrome.pieces.MAX_BUFFERED_BYTES", 10_000)
     streams, about = parse(ChromeParser, [text_of(READ)[:-1] + b', {"name": "'] + [b"x" * 1000] * 50)
     assert len(events_of(streams)) == 1
     assert "trace:2: an event is longer than that (10000 bytes)" in str(about.problems.first[0])
