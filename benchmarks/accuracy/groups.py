@@ -60,12 +60,12 @@ def is_predicted(prediction: Prediction, program: Program, job: Grouped) -> tupl
     period_s = program.period_s or 0.0
     near = [(who, phase) for period, who, phase in present_periods(prediction) if abs(period / period_s - 1) <= SAME]
     for who, phase in near:
-        if who is not None and _is_who(who, program, job):
+        if who is not None and _has_members(who, program, job):
             return True, True, phase
     return bool(near), False, near[0][1] if near else None
 
 
-def _is_who(who: Who, program: Program, job: Grouped) -> bool:
+def _has_members(who: Who, program: Program, job: Grouped) -> bool:
     if who.kind == "ranks":
         ranks = {rank for each in who.members for rank in _range(each)}
         own = set(program.rank.tolist())

@@ -40,7 +40,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def twenty_minutes(settings: AggregatorSettings) -> tuple[float, float]:
+def job_costs(settings: AggregatorSettings) -> tuple[float, float]:
     """Return the final memory per job in bytes, and the time per job of one prediction round in s.
 
     Each job makes a burst every ten seconds and is predicted after it.
@@ -150,9 +150,9 @@ def scrape(jobs: int) -> float:
 
 
 def _apart(settings: AggregatorSettings) -> tuple[float, float]:
-    """Run ``twenty_minutes`` in a separate process, because memory freed by an earlier run would hide its memory."""
+    """Run ``job_costs`` in a separate process, because memory freed by an earlier run would hide its memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(twenty_minutes, settings).result()
+        return pool.submit(job_costs, settings).result()
 
 
 def measure() -> list[Figure]:

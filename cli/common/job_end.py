@@ -39,7 +39,7 @@ def parse_end(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 def parse_time_s(text: str) -> float:
     """Return Unix seconds or a date as Unix seconds; raise ValueError for anything else."""
     moment = parsed(text)
-    if not moment.absolute:
+    if not moment.is_unix:
         raise ValueError(text)
     return moment.seconds
 

@@ -30,7 +30,7 @@ def journal_findings(config: Path) -> list[Finding]:
         seen = inspect_servers(lambda: _inspection(settings))
     except UnusableServersError as error:
         return [error.finding]
-    found = [usable_servers(settings)]
+    found = [usable_servers(settings.servers, settings.replicas)]
     if seen is None:
         return [*found, Finding("journal", True, False, f"{settings.name}: nothing yet; the first aggregator makes it")]
     detail = f"{settings.name}: server {seen.version}, {seen.messages} messages of {seen.size:,} bytes"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from ...daemon.journal.settings import JournalSettings
 from ...events import ConfigError
 from .checks import Finding
 
@@ -44,7 +43,7 @@ def inspect_servers(load: Callable[[], Callable[[], _T]]) -> _T:
         raise UnusableServersError(Finding("NATS servers", False, True, text, _REMEDY)) from None
 
 
-def usable_servers(settings: JournalSettings) -> Finding:
+def usable_servers(servers: Sequence[str], replicas: int) -> Finding:
     """Return the finding on usable servers: their addresses, and the durability of acknowledged messages."""
-    kept = f"{settings.replicas} replicas" + ("" if settings.replicas > 1 else ", synced before they are acknowledged")
-    return Finding("NATS servers", True, True, f"{', '.join(settings.servers)}; {kept}")
+    kept = f"{replicas} replicas" + ("" if replicas > 1 else ", synced before they are acknowledged")
+    return Finding("NATS servers", True, True, f"{', '.join(servers)}; {kept}")

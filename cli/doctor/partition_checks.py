@@ -22,7 +22,7 @@ def partition_findings(settings: AggregatorSettings) -> list[Finding]:
         seen = inspect_servers(lambda: _inspection(settings))
     except UnusableServersError as error:
         return [error.finding]
-    found = [usable_servers(settings.journal)]
+    found = [usable_servers(settings.journal.servers, settings.journal.replicas)]
     if seen is None:
         detail = f"{settings.journal.name}: nothing yet; the first member makes it"
         return [*found, Finding("cluster", False, True, detail, "start iotide serve with these settings")]

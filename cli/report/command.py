@@ -34,7 +34,7 @@ Examples:
 Exit status: 0 written, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are
 listed and skipped; this is not a failure.
 """
-_AT = "@http"
+_ADDRESS_MARK = "@http"
 
 
 @click.command("report", help=_HELP)
@@ -110,10 +110,10 @@ def _printer(pdf: Path, sources: Sequence[str]) -> Callable[[Path], None]:
 
 def _address(text: str) -> str:
     """Return ``http://HOST/jobs/JOB`` for ``JOB@http://HOST``, and anything else unchanged."""
-    job, at, rest = text.rpartition(_AT)
+    job, at, rest = text.rpartition(_ADDRESS_MARK)
     if not at or not job:
         return text
-    return f"{_AT[1:]}{rest.rstrip('/')}/jobs/{job}"
+    return f"{_ADDRESS_MARK[1:]}{rest.rstrip('/')}/jobs/{job}"
 
 
 def _of_job(address: str) -> ReportData:

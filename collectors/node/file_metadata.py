@@ -19,7 +19,7 @@ import msgspec
 from ...events import FileInfo, FileType
 from .file_systems import FileSystems, type_of_folder, type_on
 from .mounts import Mount, MountTable, parse_mountinfo
-from .striping import LayoutReader, Question, Striping
+from .striping import LayoutReader, LayoutRequest, Striping
 
 _REFRESH_INTERVAL_S: Final = 1.0
 """Seconds until a process's namespace is read again. Its mounts are read again, too, if the kernel does not report
@@ -202,7 +202,7 @@ class ProcessFileMetadata:
         self._key: _Key | None = None
         self._view: _View | None = None
         self._refreshed_s = -math.inf
-        self._questions: list[Question] = []
+        self._questions: list[LayoutRequest] = []
         self._find()  # before the process ends
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:

@@ -96,12 +96,12 @@ class LayoutReader:
 
     def __init__(self, attribute: Callable[[str, str], bytes] = os.getxattr) -> None:
         self._attribute = attribute
-        self._asked: queue.Queue[Question | None] = queue.Queue(_MAX_WAITING)
+        self._asked: queue.Queue[LayoutRequest | None] = queue.Queue(_MAX_WAITING)
         self._thread: threading.Thread | None = None
 
-    def request_layout(self, path: str) -> Question:
+    def request_layout(self, path: str) -> LayoutRequest:
         """Request a file's layout; sets ``Question.answer`` later, or immediately if too many requests wait."""
-        question = Question(path)
+        question = LayoutRequest(path)
         if self._thread is None:
             self._thread = threading.Thread(target=self._read, name="iotide-layouts", daemon=True)
             self._thread.start()
@@ -129,7 +129,7 @@ class LayoutReader:
             question.answered.set()
 
 
-class Question:
+class LayoutRequest:
     """A file whose layout is being read."""
 
     def __init__(self, path: str) -> None:

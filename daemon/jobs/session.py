@@ -146,7 +146,7 @@ class JobSession:
             self.hosts.add(info.host)
         if info.rank >= 0:
             self.ranks.add(info.rank)
-            self.losses.has_rank(info.rank, info.ranks)
+            self.losses.add_rank(info.rank, info.ranks)
 
     def add_losses(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
         """Add losses since ``since_ns``, or since the beginning of the job if that is unknown."""

@@ -26,7 +26,7 @@ class Moment:
 
     text: str
     seconds: float
-    absolute: bool
+    is_unix: bool
 
     def to_ns(self, start_ns: int, wall_clock: bool, option: str) -> int:
         """Return the time on the clock of a trace, ns.
@@ -39,7 +39,7 @@ class Moment:
         Raises:
             click.UsageError: a date was given, and the trace's clock has no known zero.
         """
-        if not self.absolute:
+        if not self.is_unix:
             return start_ns + round(self.seconds * 1e9)
         if not wall_clock:
             raise click.UsageError(

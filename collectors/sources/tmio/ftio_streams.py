@@ -19,7 +19,7 @@ from .intervals import Floats
 
 _DISTANT_S: Final = 1e9
 """Stamps from here on count from a distant zero, such as Unix time. No program runs for so long."""
-_UNIX_WITHIN_S: Final = 86_400.0
+_UNIX_TOLERANCE_S: Final = 86_400.0
 """Stamps within this time of the time of day are Unix time, s."""
 
 
@@ -155,7 +155,7 @@ def _times(message: Message) -> tuple[float, float] | None:
 
 
 def _new_job(base: str, run: int, begin_s: float, now_s: float) -> Job:
-    return Job(base, run, begin_s >= _DISTANT_S, abs(begin_s - now_s) <= _UNIX_WITHIN_S, now_s)
+    return Job(base, run, begin_s >= _DISTANT_S, abs(begin_s - now_s) <= _UNIX_TOLERANCE_S, now_s)
 
 
 def _is_new_run(job: Job, begin_s: float, end_s: float) -> bool:

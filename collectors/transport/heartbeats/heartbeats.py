@@ -80,10 +80,8 @@ class JobLosses:
 
     def __init__(self) -> None:
         self._of: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._reported_in: tuple[int, int] = (
-            0,
-            0,
-        )  # the sum of the reported losses, and the heartbeat that reported them
+        # the sum of the reported losses, and the heartbeat that reported them
+        self._reported_in = (0, 0)
         self._beats_sent = self._beats_answered = 0
 
     def add(self, job: str, losses: Counter[str]) -> bool:

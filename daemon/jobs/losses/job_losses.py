@@ -42,7 +42,7 @@ class JobLosses:
         else:
             self.opened += 1
 
-    def has_rank(self, rank: int, ranks: int) -> None:
+    def add_rank(self, rank: int, ranks: int) -> None:
         """Add a rank, with its reported communicator size."""
         if ranks in self._ranks or len(self._ranks) < _MAX_SIZES:
             self._ranks.setdefault(ranks, set()).add(rank)

@@ -33,7 +33,7 @@ def parsed(text: str) -> Moment:
 def test_moments_are_seconds_stamps_or_dates(text: str, seconds: float, absolute: bool) -> None:
     moment = parsed(text)
     assert moment.seconds == pytest.approx(seconds)
-    assert moment.absolute is absolute
+    assert moment.is_unix is absolute
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5", "nan", "inf", "1e40", "2024-13-01", "0001-01-01"])

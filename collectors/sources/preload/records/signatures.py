@@ -147,7 +147,7 @@ class Signatures:
         numbers, found = self._known.look_up(hashes[rows])
         if not found.all():
             missing = np.flatnonzero(~found & (index[rows] != 0))
-            of_missing, left = self._made(records, index, hashes[rows[missing]], rows[missing], sized=True)
+            of_missing, left = self._new_texts(records, index, hashes[rows[missing]], rows[missing], sized=True)
             numbers[missing] = of_missing
             if len(left):
                 numbers[missing[left]] = self._unsized(records, index, rows[missing[left]])
@@ -158,11 +158,11 @@ class Signatures:
         numbers, found = self._known.look_up(hashes)
         if not found.all():
             missing = np.flatnonzero(~found)
-            numbers[missing], left = self._made(records, index, hashes[missing], rows[missing], sized=False)
+            numbers[missing], left = self._new_texts(records, index, hashes[missing], rows[missing], sized=False)
             numbers[missing[left]] = _NO_ROOM
         return numbers
 
-    def _made(
+    def _new_texts(
         self, records: Records, index: U32, hashes: U64, rows: npt.NDArray[np.intp], *, sized: bool
     ) -> tuple[U32, npt.NDArray[np.intp]]:
         """Format the texts of unknown hashes.

@@ -35,7 +35,7 @@ FRAME: Final = struct.Struct("<IIQ")
 PAIR: Final = struct.Struct("<iI")
 PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
-DONE: Final = struct.Struct("<Q")
+SEGMENT_READ: Final = struct.Struct("<Q")
 IMAGE_STARTED, COUNTERS, LINES, DEFINITIONS, SETTLED, MALFORMED = range(1, 7)
 ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING = range(7, 12)
 TO_THE_END: Final = 2**64 - 1
@@ -149,10 +149,10 @@ class SpoolWriter:
                 return
             except OSError:
                 message = b""
-            if len(message) != DONE.size:
+            if len(message) != SEGMENT_READ.size:
                 self.reader_gone = True
                 return
-            (number,) = DONE.unpack(message)
+            (number,) = SEGMENT_READ.unpack(message)
             if number == TO_THE_END:
                 self.asked_to_end = True
             elif (segment := self._unread.pop(number, None)) is not None:

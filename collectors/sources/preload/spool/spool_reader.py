@@ -22,7 +22,6 @@ from ..rings.process_image import DrainReceiver
 from .spool import (  # fmt: skip
     COUNTERS,
     DEFINITIONS,
-    DONE,
     ENDED,
     FRAME,
     IMAGE_STARTED,
@@ -32,6 +31,7 @@ from .spool import (  # fmt: skip
     PAIR,
     PROGRESS,
     REFUSED,
+    SEGMENT_READ,
     SETTLED,
     STILL_RUNNING,
     TO_THE_END,
@@ -194,7 +194,7 @@ class SpoolReader:
     def _report_finished(self) -> None:
         with contextlib.suppress(OSError):  # if full, send later; if the writer is gone, the answers are not needed
             while self._finished:
-                self._channel.send(DONE.pack(self._finished[0]))
+                self._channel.send(SEGMENT_READ.pack(self._finished[0]))
                 self._finished.popleft()
 
 

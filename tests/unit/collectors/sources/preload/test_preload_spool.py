@@ -21,7 +21,7 @@ from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import sleep_times
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.collectors.sources.preload.spool.spool import DONE, SpoolWriter
+from iotide.collectors.sources.preload.spool.spool import SEGMENT_READ, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.network.descriptors import raise_limit
 from support.system.small_file_systems import small_room
@@ -146,7 +146,9 @@ def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
                 receiver.ended(1)
             writer.end()
             writer.exchange()
-            ours.send(DONE.pack(0))  # arrives too late; the system then reports a reset connection to the reader
+            ours.send(
+                SEGMENT_READ.pack(0)
+            )  # arrives too late; the system then reports a reset connection to the reader
         while not reader.ended or reader.waiting_bytes:
             reader.read(read, 64 * MIB)
         assert read.said == wanted.said
