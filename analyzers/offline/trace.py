@@ -262,7 +262,8 @@ def _point_view(
             f"{duration_s:.6g} s at {frequency_hz:g} Hz are more than {settings.trace_bins} samples; "
             "lower the sampling frequency, or sample by volume"
         )
-    samples = ftio_reference.point_samples(requests, frequency_hz, ordering)
+    as_published = settings.method == "reference"
+    samples = ftio_reference.point_samples(requests, frequency_hz, ordering, as_published=as_published)
     bin_s, start_s = 1 / frequency_hz, start_ns / 1e9
     total = float(sum(int(volume.sum()) for _, _, volume in requests))
     error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0

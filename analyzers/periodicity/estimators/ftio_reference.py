@@ -27,6 +27,8 @@ def point_samples(
     requests: Requests,
     sampling_frequency_hz: float,
     ordering: Ordering = ordered,
+    *,
+    as_published: bool = True,
 ) -> Floats:
     """Sample the bandwidth at t0, t0 + 1/f_s, and so on.
 
@@ -39,6 +41,7 @@ def point_samples(
         requests: the requests.
         sampling_frequency_hz: f_s.
         ordering: function that sorts the changes of the bandwidth by time; in memory by default.
+        as_published: keep the rounding errors of the sum where no request is in progress, which may be negative.
 
     Returns:
         bytes/s, float64[floor((last end - first start) f_s)]
@@ -54,7 +57,9 @@ def point_samples(
     times = np.cumsum(steps)
     samples = np.zeros(len(times))
     done, level = 0, 0.0
-    for at, levels in bandwidth_changes(requests, ordering):
+    for at, levels, running in bandwidth_changes(requests, ordering):
+        if not as_published:
+            levels = np.where(running > 0, np.maximum(levels, 0.0), 0.0)
         at_s = at / 1e9
         begin = int(np.searchsorted(times, at_s[0], side="left"))
         stop = int(np.searchsorted(times, at_s[-1], side="right"))
@@ -67,17 +72,18 @@ def point_samples(
 
 def bandwidth_changes(
     requests: Requests, ordering: Ordering = ordered
-) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
+) -> Iterator[tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.int64]]]:
     """Yield the times in ns at which the sum of bandwidths changes, ascending, and the sum in bytes/s from each on.
 
-    At equal times, starts come before ends.
+    The third array is the number of requests in progress from each time on. At equal times, starts come before ends.
     """
-    level = 0.0
+    level, count = 0.0, 0
     for piece in ordering(_starts_and_ends(requests), "at"):
         change = piece["bytes"] / (piece["lasts"] / 1e9)
         levels = np.cumsum(np.concatenate([[level], change]))[1:]
-        level = float(levels[-1])
-        yield piece["at"], levels
+        running = count + np.cumsum(np.sign(piece["lasts"]))
+        level, count = float(levels[-1]), int(running[-1])
+        yield piece["at"], levels, running
 
 
 def _starts_and_ends(

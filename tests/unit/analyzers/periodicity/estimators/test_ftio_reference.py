@@ -10,7 +10,7 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.ordered_columns import OrderedColumns
 from iotide.collectors.source import Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file
-from iotide.events import DefinitionTable, EventBatch
+from iotide.events import DefinitionTable, EventBatch, Kind, make_batch
 from iotide.results.prediction import ModeName, Prediction
 from support.places import DATA
 from support.references.naive import Interval
@@ -98,12 +98,16 @@ def test_points_have_the_bandwidth_of_the_requests_that_run_there(requests: list
     np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-6 * max(v / (e - s) * 1e9 for s, e, v in requests))
     in_pieces = point_samples(pieces, 10.0, lambda changes, key: OrderedColumns(changes, key, most_held=2))
     assert in_pieces.tobytes() == fast.tobytes()
+    exact = point_samples([(start, end, volume)], 10.0, as_published=False)
+    assert (exact >= 0).all()
+    assert (exact[np.array(slow) == 0] == 0).all()
 
 
 def test_overlapping_requests_add_up_and_empty_ones_do_not_count() -> None:
     requests = np.array([0, 10**9, 5]), np.array([2 * 10**9, 3 * 10**9, 5]), np.array([20, 40, 99])
-    ((at, level),) = bandwidth_changes([requests])
+    ((at, level, running),) = bandwidth_changes([requests])
     assert at.tolist() == [0, 10**9, 2 * 10**9, 3 * 10**9]
+    assert running.tolist() == [1, 2, 1, 0]
     assert level.tolist() == pytest.approx([10, 30, 20, 0])
 
 
@@ -113,3 +117,13 @@ def test_empty_trace_has_no_samples() -> None:
     found = detect([], DetectSettings(method="reference", sampling="point"), "empty")
     assert found.period_s is None
     assert found.window.samples == 0
+
+
+def test_points_between_phases_are_silent() -> None:
+    """Sums of bandwidths end at small numbers below zero, which are no phases."""
+    phase, at, rank = (each.ravel() for each in np.indices((8, 512, 4)))
+    start = (1_700_000_000 + 2 * phase) * 10**9 + at * 800_000 + rank * 1000
+    lasts = (50 + at % 7) * 1000
+    columns = {"start": start, "duration": lasts, "bytes": 65_536, "kind": Kind.WRITE}
+    batches = [(make_batch(len(start), columns), np.zeros(0, np.uint8))]
+    assert detect(batches, DetectSettings(sampling="point"), "job").window.samples > 0
