@@ -81,6 +81,13 @@ class TimedProtocol(H11Protocol):
         """Refuse a malformed request, and count it."""
         peer = f"{self.client[0]}:{self.client[1]}" if self.client else "a Unix socket"
         self._owner.malformed(peer, msg)
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:  # its body is malformed
+            cycle.disconnected = True  # otherwise the application would answer a second time
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.close()
+                return
         super().send_400_response(msg)
 
     def _unsupported_upgrade_warning(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import re
@@ -9,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from ...access.access import REFUSED
@@ -52,7 +53,8 @@ class RequestBounds:
             return
         body = _Body(self, receive, MAX_BYTES if is_internal else _MAX_BODY_BYTES)
         try:
-            await self._app(scope, body.receive, send)
+            with contextlib.suppress(ClientDisconnect):  # otherwise each would be a traceback in the log
+                await self._app(scope, body.receive, send)
         finally:
             self.reserved_bytes -= body.size
 

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 from support.system.waiting import DEADLINE_S
 
 MIB = 1 << 20
@@ -27,10 +28,20 @@ async def size(request: Request) -> Response:
     return PlainTextResponse(str(len(await request.body())))
 
 
+class Early:
+    """An application that begins its answer before the end of the body."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            await send({"type": "http.response.body", "body": b"more", "more_body": True})
+
+
 @asynccontextmanager
 async def serving(counters: Counter[str], token: str | None = None) -> AsyncIterator[int]:
     app = Starlette(
-        routes=[Route("/{rest:path}", size, methods=["GET", "POST", "PUT"])],
+        routes=[Route("/early", Early()), Route("/{rest:path}", size, methods=["GET", "POST", "PUT"])],
         exception_handlers={HTTPException: explain},
     )
     limits = HttpSettings(body_bytes=10 * MIB)
@@ -116,3 +127,25 @@ async def test_empty_token_opens_no_internal_path() -> None:
         asked = await opened(port, "GET", "/internal/jobs")
         assert await status(asked) == 200
         asked[1].close()
+
+
+@pytest.mark.parametrize("answers_first", [True, False])
+async def test_body_that_becomes_malformed_is_no_exception(
+    answers_first: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    counters = Counter[str]()
+    async with serving(counters) as port:
+        asked = await opened(port, "PUT", "/early" if answers_first else "/", "transfer-encoding: chunked")
+        asked[1].write(b"5\r\nhello\r\n")
+        if answers_first:
+            assert await status(asked) == 200
+        else:
+            await asyncio.sleep(0)
+        asked[1].write(b"no size\r\n")
+        async with asyncio.timeout(DEADLINE_S):
+            rest = await asked[0].read()
+        assert answers_first or rest.startswith(b"HTTP/1.1 400 ")
+        asked[1].close()
+        assert await put(port, 5) == 200
+    assert counters["http_malformed"] == 1
+    assert not [record for record in caplog.records if record.exc_info or record.levelname == "ERROR"]
