@@ -87,11 +87,11 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
         written: observed writes of the job.
     """
     now_s = prediction.made_at_s
-    told = TimeLimit(ends_at_s=ends_at_s, left_s=ends_at_s - now_s)
+    limit = TimeLimit(ends_at_s=ends_at_s, left_s=ends_at_s - now_s)
     period, coming = prediction.period_s, prediction.next_phase
     unknown = _obstacle(prediction, ends_at_s, written)
     if unknown or period is None or coming is None:
-        return told.model_copy(update={"unknown": unknown})
+        return limit.model_copy(update={"unknown": unknown})
     drift = prediction.drift or Drift(period_s=period, per_phase=0.0)
     period_s, lasting = drift.period_s.value, coming.duration_s
     course = _course(coming, period_s, now_s, written)
@@ -103,7 +103,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
     ahead = (ends_at_s - course.next_s) / period_s
     if ahead > _MAX_AHEAD:
         known |= {"unknown": _TOO_FAR, "lost_s": _anywhere(period_s, lasting), "cut_off": _busy(period_s, lasting)}
-        return told.model_copy(update=known)
+        return limit.model_copy(update=known)
     starts, ends = _draw_checkpoints(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))
     whole = ends <= ends_at_s
     nothing_s = written.first_s if course.saved_s is None else course.saved_s
@@ -123,7 +123,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
             known["last_checkpoint"] = LastCheckpoint(
                 ahead=number, start_s=start, end_s=_estimate(ends[:, at]), fits=float(fits[at])
             )
-    return told.model_copy(update=known)
+    return limit.model_copy(update=known)
 
 
 def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str:

@@ -83,8 +83,8 @@ class Totals:
         if max(int(batch.bytes.max()), int(batch.duration.max())) >= _HUGE:
             self._add(batch, np.ones(len(batch), np.int64), left_out)
             return
-        told = (batch.call, batch.layer, batch.kind, batch.file, batch.depth, batch.errno, batch.flags)
-        alike = Grouping(told)
+        columns = (batch.call, batch.layer, batch.kind, batch.file, batch.depth, batch.errno, batch.flags)
+        alike = Grouping(columns)
         order = np.argsort(alike.last)  # the layer of a call is that of its last event
         sums = alike.sums([batch.bytes, batch.duration])[order]
         rows = batch.select(alike.last[order]).replace(bytes=sums[:, 0], duration=sums[:, 1])
@@ -103,8 +103,8 @@ class Totals:
         outer = batch.depth == 0
         read = np.where(outer & (batch.kind == Kind.READ), moved, 0)
         written = np.where(outer & (batch.kind == Kind.WRITE), moved, 0)
-        self.bytes_read = added(self.bytes_read, read)
-        self.bytes_written = added(self.bytes_written, written)
+        self.bytes_read = saturating_sum(self.bytes_read, read)
+        self.bytes_written = saturating_sum(self.bytes_written, written)
         columns = {"calls": np.where(outer, count, 0), "read": read, "written": written}
         file = self._bounded(self._files, batch.file, count)
         self._files.add(file, {**columns, "ns": np.where(outer, duration, 0)})
@@ -161,7 +161,10 @@ class Totals:
         written = np.where(missing & WRITES, self._files["written"], 0)
         known = groups[: len(missing)]
         return {
-            group: (added(0, read[: len(known)][known == group]), added(0, written[: len(known)][known == group]))
+            group: (
+                saturating_sum(0, read[: len(known)][known == group]),
+                saturating_sum(0, written[: len(known)][known == group]),
+            )
             for group in range(int(known.max(initial=0)) + 1)
         }
 
@@ -171,7 +174,7 @@ class Totals:
         return np.concatenate([left_out[:rows], np.zeros(max(rows - len(left_out), 0), np.uint8)])
 
 
-def added(total: int, values: npt.NDArray[np.int64]) -> int:
+def saturating_sum(total: int, values: npt.NDArray[np.int64]) -> int:
     """Return the total plus non-negative values, exact up to 2^62 and saturated there."""
     if len(values) and int(values.max()) >= _HUGE:
         exact: int = sum(values.tolist())

@@ -50,17 +50,17 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Categorical]:
             parts.setdefault(each, []).append(values)
     whole = {name: np.concatenate(values) for name, values in parts.items()}
     infos = [stream.info for stream in trace.streams.values()]
-    told: dict[str, npt.NDArray[Any] | Categorical] = {name: whole[name] for name in _OF_CALL}
-    told["call"] = Categorical(whole["call"].astype(np.int32), names.calls)
-    told["file"] = Categorical(whole["file"].astype(np.int32), [file.path for file in names.files])
-    told["kind"] = Categorical(whole["kind"].astype(np.int32), [kind.name.lower() for kind in Kind])
-    told["layer"] = Categorical(whole["layer"].astype(np.int32), [layer.name.lower() for layer in Layer])
-    told["stream"] = whole["stream"]
+    result: dict[str, npt.NDArray[Any] | Categorical] = {name: whole[name] for name in _OF_CALL}
+    result["call"] = Categorical(whole["call"].astype(np.int32), names.calls)
+    result["file"] = Categorical(whole["file"].astype(np.int32), [file.path for file in names.files])
+    result["kind"] = Categorical(whole["kind"].astype(np.int32), [kind.name.lower() for kind in Kind])
+    result["layer"] = Categorical(whole["layer"].astype(np.int32), [layer.name.lower() for layer in Layer])
+    result["stream"] = whole["stream"]
     for name in _OF_STREAM:
         texts = sorted({getattr(info, name) for info in infos})
         of_stream = np.array([texts.index(getattr(info, name)) for info in infos], np.int32)
-        told[name] = Categorical(of_stream[whole["stream"]], texts)
-    return told
+        result[name] = Categorical(of_stream[whole["stream"]], texts)
+    return result
 
 
 def pandas_frame(columns: dict[str, npt.NDArray[Any] | Categorical]) -> pd.DataFrame:

@@ -67,12 +67,12 @@ def digest_of(folder: Path) -> str:
     """Return a digest of the C sources in a folder and of their includes. Returns "" if there are none."""
     waiting = sorted(folder.glob("*.c"))
     seen: set[Path] = set()
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     while waiting:
         path = waiting.pop(0).resolve()
         if path not in seen:
             seen.add(path)
             content = path.read_bytes()
-            told.update(b"%d %s %s" % (len(content), path.name.encode(), content))
+            digest.update(b"%d %s %s" % (len(content), path.name.encode(), content))
             waiting += [path.parent / name.decode() for name in _INCLUDED.findall(content)]
-    return told.hexdigest()[:32] if seen else ""
+    return digest.hexdigest()[:32] if seen else ""

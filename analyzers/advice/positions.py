@@ -55,27 +55,27 @@ class Positions:
         handle = batch.handle[rows].astype(np.int64)
         handle = np.where(handle == 0, -1 - batch.file[rows].astype(np.int64), handle)
         kind, size = batch.kind[rows], batch.bytes[rows].astype(np.int64)
-        said = batch.offset[rows].astype(np.int64)
+        recorded = batch.offset[rows].astype(np.int64)
         found = Grouping([stream, handle])
         keys = list(zip(stream[found.first].tolist(), handle[found.first].tolist(), strict=True))
         carried = np.array([self._known.get(key, (0, _NOWHERE, _UNSURE)) for key in keys], np.int64).reshape(-1, 3)
 
         order = np.argsort(found.number.astype(np.uint16 if len(found) < 2**16 else np.int64), kind="stable")
         group = found.number[order]
-        kind, size, said = kind[order], size[order], said[order]
+        kind, size, recorded = kind[order], size[order], recorded[order]
         moves = (kind == Kind.READ) | (kind == Kind.WRITE)
-        advance = np.where(moves & (said < 0), size, 0)
+        advance = np.where(moves & (recorded < 0), size, 0)
         passed = np.cumsum(advance) - advance
         first = np.ones(len(order), np.bool_)
         first[1:] = group[1:] != group[:-1]
-        opened, sought = kind == Kind.CREATE, (kind == Kind.SEEK) & (said >= 0)
+        opened, sought = kind == Kind.CREATE, (kind == Kind.SEEK) & (recorded >= 0)
         anchor = first | opened | sought
-        start = np.where(sought, said, np.where(opened, 0, carried[group, 0]))
+        start = np.where(sought, recorded, np.where(opened, 0, carried[group, 0]))
         at = np.maximum.accumulate(np.where(anchor, np.arange(len(order)), 0))
         position = start[at] + passed - passed[at]
         certainty = _certainty(batch.flags[rows][order], opened, first, carried[group, 2])
         certain = ((sought | opened | (certainty == _CERTAIN))[at]) & (certainty != _APPENDED)
-        offset = np.where(moves & (said >= 0), said, position)
+        offset = np.where(moves & (recorded >= 0), recorded, position)
 
         last = np.flatnonzero(np.append(group[1:] != group[:-1], True))
         data = np.flatnonzero(moves)
@@ -96,7 +96,7 @@ class Positions:
         surely = np.where(certainty[last] == _APPENDED, _APPENDED, certain[last].astype(np.int64))
         for number, where, sure in zip(group[last].tolist(), at_last.tolist(), surely.tolist(), strict=True):
             self._remember(keys[number], (where, int(ends[number]), sure))
-        return PositionedCalls(rows[order[data]], offset[data], before, certain[data] | (said[data] >= 0))
+        return PositionedCalls(rows[order[data]], offset[data], before, certain[data] | (recorded[data] >= 0))
 
     def _remember(self, key: tuple[int, int], state: tuple[int, int, int]) -> None:
         known = self._known
@@ -117,9 +117,9 @@ def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArra
         carried: earlier certainty of each row's handle, int64[n].
     """
     append = (flags & int(Flag.APPEND)) > 0
-    said = np.where(opened, np.where(append, _APPENDED, _CERTAIN), carried)
-    at = np.maximum.accumulate(np.where(opened | first, np.arange(len(said)), 0))
-    return said[at]
+    recorded = np.where(opened, np.where(append, _APPENDED, _CERTAIN), carried)
+    at = np.maximum.accumulate(np.where(opened | first, np.arange(len(recorded)), 0))
+    return recorded[at]
 
 
 def jumps_of(placed: PositionedCalls) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

@@ -83,7 +83,7 @@ class AdviceAnalyzer:
 
     def losses(self) -> dict[str, int]:
         """Return losses by reason: number of calls, threads, handles or extents without room."""
-        told = {
+        losses = {
             "calls": self._cells.dropped,
             "ordered_calls": self._places.dropped,
             "dataset_calls": self._datasets.dropped,
@@ -91,7 +91,7 @@ class AdviceAnalyzer:
             "handles": self._positions.forgotten,
             "extents": self._extents.left_out,
         }
-        return {reason: count for reason, count in told.items() if count}
+        return {reason: count for reason, count in losses.items() if count}
 
     def deferred_result(self) -> Callable[..., Advice]:
         """Copy the state and return a function that computes the advice.

@@ -108,9 +108,12 @@ class Grouping:
             for at, column in enumerate(wide):
                 made[:, at] = fallback.reduced("sum", self.number, len(self), column)
         else:
-            told = np.array([[column.ctypes.data for column in wide], [column.strides[0] for column in wide]], np.int64)
+            addresses = np.array(
+                [[column.ctypes.data for column in wide], [column.strides[0] for column in wide]], np.int64
+            )
             self._native.grouping_sum(
-                self.number.ctypes.data, len(self.number), told[0].ctypes.data, told[1].ctypes.data, len(wide),
+                self.number.ctypes.data, len(self.number),
+                addresses[0].ctypes.data, addresses[1].ctypes.data, len(wide),
                 made.ctypes.data,
             )  # fmt: skip
         return made
@@ -151,11 +154,11 @@ class Grouping:
         if self._native is None or not (is_read and start.flags.c_contiguous and duration.flags.c_contiguous):
             return None
         made = [np.empty(len(start), np.int64) for _ in range(6)]
-        told = np.array([column.ctypes.data for column in made], np.int64)
+        addresses = np.array([column.ctypes.data for column in made], np.int64)
         number = np.ascontiguousarray(self.number)
         count = self._native.grouping_steps(
             number.ctypes.data, len(self), len(start), start.ctypes.data, duration.ctypes.data, size.ctypes.data,
-            size.strides[0], step_ns, told.ctypes.data,
+            size.strides[0], step_ns, addresses.ctypes.data,
         )  # fmt: skip
         if count < 0:
             raise MemoryError
@@ -185,11 +188,11 @@ class Grouping:
         for column in sorted(columns, key=lambda each: -each.itemsize):
             places += [column.ctypes.data, column.strides[0], column.itemsize, place]
             place += column.itemsize
-        told = np.array(places, np.int64)
+        addresses = np.array(places, np.int64)
         number, first, last = (np.empty(length, np.int64) for _ in range(3))
         words = -(-place // _WORD)
         found = library.grouping_number(
-            told.ctypes.data, len(columns), words, length, _SEED,
+            addresses.ctypes.data, len(columns), words, length, _SEED,
             number.ctypes.data, first.ctypes.data, last.ctypes.data,
         )  # fmt: skip
         if found < 0:

@@ -124,8 +124,12 @@ def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
     is_data = slowdown.measure == "data"
     what = "Reads and writes" if is_data else "Metadata calls (open, create, stat, unlink ...)"
     ratio = slowdown.slowdown or Estimate(value=1.0, low=1.0, high=1.0)
-    who = _joined([_named(each, "bytes" if is_data else "calls") for each in slowdown.culprits])
-    beside = f"beside those of {who}" if who else f"beside other jobs; no culprit is named: {slowdown.no_culprit}"
+    named_culprits = _joined([_named(each, "bytes" if is_data else "calls") for each in slowdown.culprits])
+    beside = (
+        f"beside those of {named_culprits}"
+        if named_culprits
+        else f"beside other jobs; no culprit is named: {slowdown.no_culprit}"
+    )
     return Alert(
         kind="slowdown",
         state="raised",

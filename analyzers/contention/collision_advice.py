@@ -38,12 +38,13 @@ def _finding(advice: Advice, slowed: Slowdown) -> AdviceFinding | None:
     if gain_s < max(_FLOOR_S, advice.floor_share * advice.run_s):
         return None
     names = [each.job for each in slowed.culprits[:_NAMED] if each.job]
-    who = ", ".join(names) or _UNKNOWN
+    culprits = ", ".join(names) or _UNKNOWN
     phases = slowed.alone_phases + slowed.shared_phases
     what = "time a byte" if slowed.measure == "data" else "time of a metadata call"
     return AdviceFinding(
         cause="collisions",
-        title=f"{slowed.shared_phases:,} of {phases:,} phases on {slowed.file_system} came when {who} did I/O there, "
+        title=f"{slowed.shared_phases:,} of {phases:,} phases on {slowed.file_system} came when {culprits} "
+        f"did I/O there, "
         f"and took {slowed.slowdown.value:.2g} times as long ({what}; {slowed.slowdown.low:.2g} to "
         f"{slowed.slowdown.high:.2g})",
         why="The file system is shared: what others take, this job waits for.",

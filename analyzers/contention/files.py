@@ -50,7 +50,7 @@ class SharedFiles:
         """Return a slowdown with the files shared between each culprit and the slowed job."""
         if not slowdown.culprits or not self.users:
             return slowdown
-        told = []
+        culprits = []
         for culprit in slowdown.culprits:
             both = {
                 path: min(counts[slowdown.job], counts[culprit.job])
@@ -59,8 +59,8 @@ class SharedFiles:
             }
             most = sorted(both, key=lambda path: (-both[path], path))[:_MAX_TIES]
             more = {"files": most, "interactions": sum(both.values()), "rank": self.ranks.get(culprit.job, 0.0)}
-            told.append(culprit.model_copy(update=more))
-        return slowdown.model_copy(update={"culprits": told})
+            culprits.append(culprit.model_copy(update=more))
+        return slowdown.model_copy(update={"culprits": culprits})
 
     def contended(
         self, views: Sequence[JobView], loads: Mapping[str, Sequence[Load]], slowdowns: Sequence[Slowdown]

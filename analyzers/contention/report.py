@@ -204,7 +204,7 @@ def _is_periodic(view: JobView) -> bool:
 
 
 def _abstained(views: Sequence[JobView], foreseen: Collection[str], settings: ContentionSettings) -> list[Abstention]:
-    told = []
+    abstentions = []
     for view in views:
         job, share = view.summary.job, view.completeness
         reasons: list[tuple[Literal["forecast", "both"], str]] = []
@@ -216,5 +216,5 @@ def _abstained(views: Sequence[JobView], foreseen: Collection[str], settings: Co
             reasons.append(("forecast", "no period is known of it, or no next phase"))
         if not view.use.own_clock and view.use.file_systems and view.use.file_systems[0].file_system == _UNKNOWN:
             reasons.append(("both", "the file system of most of its bytes is not known"))
-        told += [Abstention(job=job, what=what, reason=why, completeness=share) for what, why in reasons]
-    return told
+        abstentions += [Abstention(job=job, what=what, reason=why, completeness=share) for what, why in reasons]
+    return abstentions

@@ -137,7 +137,7 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
     together = np.array([float(other.within(start, end).sum()) for other in victim.others])
     if not _explains(victim, found, float(moved.sum())):
         return [], "what the others did then is too little: there is a load that is not known"
-    told = []
+    culprits = []
     for at, other in enumerate(victim.others):
         share = min(float(moved[at] / max(moved.sum(), 1e-9)), 1.0)
         if share < _MIN_SHARE:
@@ -146,7 +146,7 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
         p_value = min(1.0, own.p_value * max(tests, 1))
         if own.slowdown is None or _verdict(own, p_value, settings) != "slowed":
             continue
-        told.append(
+        culprits.append(
             Culprit(
                 job=other.job,
                 user=other.user,
@@ -157,8 +157,8 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
                 p_value=p_value,
             )
         )
-    told.sort(key=lambda one: -one.share)
-    return told, "" if told else "no single job explains it"
+    culprits.sort(key=lambda one: -one.share)
+    return culprits, "" if culprits else "no single job explains it"
 
 
 def _explains(victim: Victim, found: Evidence, done: float) -> bool:

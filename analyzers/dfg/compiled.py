@@ -35,8 +35,8 @@ def tally(
     """Add events to the sums by activity and to the quantiles of durations. Columns have shape (n,), n >= 1."""
     made, shortest = Nodes(len(nodes.events)), np.full(len(nodes.events), 2**62)
     columns = (made.events, made.bytes, made.timed, made.first, shortest, made.longest, made.ns, made.rates)
-    told = _addresses(*columns)
-    compiled.graph_tally(*_of(rows, start, duration, size), len(rows), told.ctypes.data)
+    addresses = _addresses(*columns)
+    compiled.graph_tally(*_of(rows, start, duration, size), len(rows), addresses.ctypes.data)
     nodes.add_sums(made)
     some = np.flatnonzero(made.events)
     base, shift, counts = durations.room_for(some, shortest[some], made.longest[some])
@@ -73,7 +73,7 @@ def follow(
     event, or one for all.
     """
     seen, (number, width, count, gap) = cases.activities(), edges.tables()
-    told = np.array(
+    addresses = np.array(
         [
             *_of(cases.last, cases.last_start, cases.last_end), len(cases.last), seen.ctypes.data, seen.shape[1],
             *_of(nodes.cases, nodes.starts, number), width, *_of(count, gap),
@@ -81,7 +81,7 @@ def follow(
         np.int64,
     )  # fmt: skip
     step = 0 if len(slots) == 1 else 1
-    done = compiled.graph_follow(told.ctypes.data, slots.ctypes.data, step, *_of(rows, start, duration), len(rows))
+    done = compiled.graph_follow(addresses.ctypes.data, slots.ctypes.data, step, *_of(rows, start, duration), len(rows))
     if done == _NO_MEMORY:
         raise MemoryError
     return bool(done)

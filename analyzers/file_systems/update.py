@@ -65,8 +65,8 @@ class FileSystemsAnalyzer:
 
     def losses(self) -> dict[str, int]:
         """Return the number of dropped phases, and of uses reported as unknown. Both are due to the bound."""
-        told = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
-        return {reason: number for reason, number in told.items() if number}
+        losses = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
+        return {reason: number for reason, number in losses.items() if number}
 
     def deferred_result(self) -> Callable[[], JobFileSystems]:
         """Copy the phases and return a function that computes the result."""

@@ -92,10 +92,10 @@ def _with_main_group(
 ) -> GroupedPrediction:
     """Return the result with the main group's period, and those of the others beside it."""
     total = sum(group.volume for group in groups)
-    whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
+    members = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
     reported_beside = [
         (group, who, period)
-        for group, who in zip(named, whose, strict=True)
+        for group, who in zip(named, members, strict=True)
         if group is not main and (period := group.prediction.period_s) is not None and who.share >= _MIN_SHARE
         if group.prediction.confidence > TUNING.grouping.min_reported_confidence
     ]
@@ -121,7 +121,7 @@ def _with_main_group(
     ):
         others = others if _has_period_of(prediction, main) else []
         reported, phase_counts = main.prediction, main
-    who = next((who for group, who in zip(named, whose, strict=True) if group is main), None)
+    who = next((who for group, who in zip(named, members, strict=True) if group is main), None)
     reported = reported.model_copy(update={"who": who, "others": [*others, *beside]})
     return GroupedPrediction(reported, phase_counts, tuple(group for group, _, _ in reported_beside))
 

@@ -108,9 +108,9 @@ class Members:
                 return found, merged
             merged.append(self._coarser(step))
 
-    def _numbered(self, who: OriginColumns, info: StreamInfo, files: Sequence[FileInfo]) -> Ints:
-        ranks, pids = _filled(who.rank, UNKNOWN_RANK, info.rank), _filled(who.pid, 0, info.pid)
-        kinds = self._kinds_of(who.file, files)
+    def _numbered(self, origin: OriginColumns, info: StreamInfo, files: Sequence[FileInfo]) -> Ints:
+        ranks, pids = _filled(origin.rank, UNKNOWN_RANK, info.rank), _filled(origin.pid, 0, info.pid)
+        kinds = self._kinds_of(origin.file, files)
         shift = member_keys.shift_at(self._process_step)
         listed_ids = ranks[:1] if is_constant(ranks) else ranks
         with_rank = bool((listed_ids >= 0).any())

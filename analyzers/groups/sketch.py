@@ -207,8 +207,8 @@ class Sketch:
         if bins <= _FEW:
             return _few_bins(member, start, end, volume, low_ns + bin_ns, members)[:, :bins], low
         # members are concatenated, so that one pass bins all of them
-        whose = member[:1] if member.strides == (0,) else member
-        offset = whose * (bins * bin_ns) - low_ns
+        members_of = member[:1] if member.strides == (0,) else member
+        offset = members_of * (bins * bin_ns) - low_ns
         begun, ended = start + offset, end + offset
         first, last = bin_range(begun, ended, bin_ns)
         made = spread(begun, ended, volume, first, last, bin_ns=bin_ns, lowest=0, bins=bins * members)

@@ -167,8 +167,8 @@ class GroupAnalyzer:
 
     def losses(self) -> dict[str, int]:
         """Return how often members were merged because of the bound. It also returns the number of dropped events."""
-        told = {"members": self.members.joined, "ahead": self.sketch.ahead}
-        return {reason: number for reason, number in told.items() if number}
+        losses = {"members": self.members.joined, "ahead": self.sketch.ahead}
+        return {reason: number for reason, number in losses.items() if number}
 
 
 class _Resolutions(Resolutions, frozen=True):

@@ -140,11 +140,11 @@ class HeatMapAnalyzer:
         numbers = np.zeros(len(keys), np.int64)
         for at in np.argsort(first).tolist():
             info = runs[int(keys[at]) >> 32].info
-            who = (info.host, int(pid[first[at]]) or info.pid)
-            number = self._processes.get(who)
+            process = (info.host, int(pid[first[at]]) or info.pid)
+            number = self._processes.get(process)
             if number is None:
                 if len(self._processes) < _MAX_PROCESSES:
-                    number = self._processes[who] = len(self._processes)
+                    number = self._processes[process] = len(self._processes)
                     self._commands.append(info.command)
                 else:
                     self._beyond += 1

@@ -95,8 +95,8 @@ class BoundedTable(State):
                 np.maximum.at(reduced, inverse, column)
                 row[at] = np.maximum(row[at], reduced[kept])
             else:
-                told = column >= 0
-                reduced[inverse[told]] = column[told]  # the last one wins
+                known = column >= 0
+                reduced[inverse[known]] = column[known]  # the last one wins
                 fresh = reduced[kept]
                 row[at] = np.where(fresh >= 0, fresh, row[at])
         return rows[inverse]

@@ -253,9 +253,9 @@ class InteractionAnalyzer:
         keys = space * SPACE + threads_of(pid, pid, rank, stream)
         known = self._actors.find(keys)
         made = np.where(known < 0, -1, self._actors.column("maker")[known]) if len(self._actors) else known
-        tells = (pid > 0) & (parent > 0) & (made < 0)
-        _, at = np.unique(keys[tells], return_index=True)  # of several makers the first one wins
-        introduced = np.flatnonzero(tells)[np.sort(at)]
+        has_parent = (pid > 0) & (parent > 0) & (made < 0)
+        _, at = np.unique(keys[has_parent], return_index=True)  # of several makers the first one wins
+        introduced = np.flatnonzero(has_parent)[np.sort(at)]
         makers = space[introduced] * SPACE + parent[introduced]
         self._actors.meet(np.insert(keys, introduced + 1, makers))
         self._actors.add(
@@ -275,8 +275,8 @@ class InteractionAnalyzer:
         self._links.add(links, count=1, waited_ns=0)
 
     def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
-        who = (batch.tid, batch.pid, batch.rank)
-        alike = Grouping([*who, batch.kind, batch.file, batch.flags, batch.depth, batch.call])
+        identity = (batch.tid, batch.pid, batch.rank)
+        alike = Grouping([*identity, batch.kind, batch.file, batch.flags, batch.depth, batch.call])
         order = np.argsort(alike.last)  # of several names the last one wins
         count = (alike.counts() if summary_rows(batch) is None else alike.sum(calls_in(batch)))[order]
         size = alike.sum(batch.bytes)[order]

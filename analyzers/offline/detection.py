@@ -100,11 +100,11 @@ def analyse(
     if wanted.all_modes:
         modes = [prediction if mode == prediction.mode else of_mode(mode) for mode in _MODES]
     period = None if prediction.period_s is None else prediction.period_s.value
-    told = Analysis(
+    analysis = Analysis(
         validity=None if period is None else validity_of(window, bin_s, start_s, period),
         wavelet=wavelet_view(window, bin_s, start_s, period) if wanted.wavelet else None,
         autocorrelation=answer,
         reconstruction=reconstruct(window, bin_s, start_s, wanted.strongest) if wanted.strongest else None,
         modes=modes,
     )
-    return Analysed(prediction, told, own, beside)
+    return Analysed(prediction, analysis, own, beside)

@@ -197,5 +197,5 @@ def _counted(
     for other, group, own in zip(others[first:], answer.beside, events, strict=True):
         count = len(phases_of(signal_of(own, settings, group.prediction), group.prediction))
         made.append(SecondaryResult(other.model_copy(update={"phases": max(count, 2)}), group.prediction, own))
-    told = answer.prediction.model_copy(update={"others": [*others[:first], *(each.other for each in made)]})
-    return answer._replace(prediction=told), tuple(made)
+    counted = answer.prediction.model_copy(update={"others": [*others[:first], *(each.other for each in made)]})
+    return answer._replace(prediction=counted), tuple(made)

@@ -182,13 +182,13 @@ def _best(
         # bins that are too coarse for a period may merge two phases
         coarse = best.period_s is not None and best.period_s.value < TUNING.live.bins_per_period * best_view.bin_s
         margin = 0.0 if coarse else TUNING.tolerances.confidence_gain
-        if best.period_s is None or finer or periodicity.foresight > best.foresight + margin:
+        if best.period_s is None or finer or periodicity.next_confidence > best.next_confidence + margin:
             best_view, best = view, periodicity
         fine = best.period_s is not None and best.period_s.value >= TUNING.live.bins_per_period * best_view.bin_s
-        # a period without foresight may consist of phases that only finer bins separate
+        # a period whose next phase is not certain may consist of phases that only finer bins separate
         sure = (
             TUNING.tolerances.min_confidence
-            if best.foresight >= TUNING.tolerances.min_confidence
+            if best.next_confidence >= TUNING.tolerances.min_confidence
             else TUNING.tolerances.certain_confidence
         )
         if fine and best.confidence >= sure:

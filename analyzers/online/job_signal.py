@@ -17,7 +17,7 @@ from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
 from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
-from ..totals import SATURATION, added
+from ..totals import SATURATION, saturating_sum
 
 
 class ReadWriteSignals:
@@ -79,11 +79,11 @@ class ReadWriteSignals:
         return min(starts[row] for row in rows), max(ends[row] for row in rows)
 
     def _add_reads(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
-        self.bytes_read = added(self.bytes_read, volume)
+        self.bytes_read = saturating_sum(self.bytes_read, volume)
         self.reads.add(start, end, volume, now_ns)
 
     def _add_writes(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
-        self.bytes_written = added(self.bytes_written, volume)
+        self.bytes_written = saturating_sum(self.bytes_written, volume)
         self.writes.add(start, end, volume, now_ns)
 
 

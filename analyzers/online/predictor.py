@@ -19,7 +19,7 @@ from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
-from .episodes import Episodes
+from .former_periods import FormerPeriods
 from .job_signal import JobSignal, ReadWriteSignals
 from .resolution_search import ResolutionSearch
 
@@ -74,7 +74,7 @@ class Predictor:
         self._single_directions: tuple[_DirectionSearch, ...] | None = None
         self._reported = self._all
         self._turn = 0
-        self._episodes = Episodes(sure=_TOLERANCES.certain_confidence, same=_TOLERANCES.equal_prediction_log)
+        self._former = FormerPeriods(sure=_TOLERANCES.certain_confidence, same=_TOLERANCES.equal_prediction_log)
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
@@ -191,7 +191,7 @@ class Predictor:
         self._predictions_without_period = (
             0 if self._last.confidence >= _TOLERANCES.min_confidence else self._predictions_without_period + 1
         )
-        self._episodes.note(self._last, self._data_until_ns / 1e9)
+        self._former.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
 
@@ -287,7 +287,7 @@ class Predictor:
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None
-        return self._episodes.lasting_periods() or ([] if ended is None else [ended])
+        return self._former.lasting_periods() or ([] if ended is None else [ended])
 
     def _search_other_periods(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Search further periods at the main period's level and a finer one.

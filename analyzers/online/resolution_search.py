@@ -24,7 +24,7 @@ class _KnownPeriod(Struct):
     period_s: float
     level: int
     max_confidence: float
-    """Maximum foresight of this period so far."""
+    """Maximum next_confidence of this period so far."""
     since_ns: int = 0
     """End of the silence before it, ns; 0 if there was none."""
     silence_ns: int = 0
@@ -113,14 +113,14 @@ class ResolutionSearch:
             return
         level = self._observed.resolutions.of_period(period_s, level)
         if known is not None and abs(math.log(period_s / known.period_s)) < _TOLERANCES.equal_prediction_log:
-            max_confidence, times = max(periodicity.foresight, known.max_confidence), known.times + 1
+            max_confidence, times = max(periodicity.next_confidence, known.max_confidence), known.times + 1
             self._known = replace(known, period_s=period_s, level=level, max_confidence=max_confidence, times=times)
         else:
-            self._known = _KnownPeriod(period_s, level, periodicity.foresight)
-        self._known.latest = periodicity.foresight
+            self._known = _KnownPeriod(period_s, level, periodicity.next_confidence)
+        self._known.latest = periodicity.next_confidence
         self._known.programs = 2 if any(each.relation == "beside" for each in periodicity.others) else 1
         self._hits += 1
-        if periodicity.foresight >= _TOLERANCES.certain_confidence:
+        if periodicity.next_confidence >= _TOLERANCES.certain_confidence:
             self._silent = None
 
     def _former_period(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
@@ -263,7 +263,8 @@ class ResolutionSearch:
                 known.level, now_ns, history_ns, window_ns, known.period_s, False, known.programs
             )
             holds = (
-                periodicity.period_s is not None and periodicity.foresight > known.latest - _TOLERANCES.confidence_gain
+                periodicity.period_s is not None
+                and periodicity.next_confidence > known.latest - _TOLERANCES.confidence_gain
             )
             if holds or not searches:
                 return view, periodicity
@@ -280,5 +281,6 @@ def _period_s(periodicity: PeriodEstimate) -> float:
 def _is_preferred(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
     """Return whether the result of a shorter window is preferred."""
     return other.period_s is not None and (
-        periodicity.period_s is None or other.foresight > periodicity.foresight + _TOLERANCES.confidence_gain
+        periodicity.period_s is None
+        or other.next_confidence > periodicity.next_confidence + _TOLERANCES.confidence_gain
     )

@@ -64,8 +64,8 @@ class PeriodEstimate(Struct, frozen=True):
     Attributes:
         period_s: mean distance of the phases, s; None if there is no period.
         confidence: probability that the period is correct to 5 % and not due to chance.
-        foresight: probability that the next phase starts within a fifth of a period of its prediction. Estimates are
-            ranked by it, since correct phases predict the next one.
+        next_confidence: probability that the next phase starts within a fifth of a period of its prediction. Estimates
+            are ranked by it, since correct phases predict the next one.
         dominant: candidates for the dominant frequency, strongest first.
         harmonics_dropped: number of candidates dropped as multiples of others.
         next_phase: next phase; None if only the spectrum shows the period.
@@ -75,7 +75,7 @@ class PeriodEstimate(Struct, frozen=True):
 
     period_s: Estimate | None = None
     confidence: float = 0.0
-    foresight: float = 0.0
+    next_confidence: float = 0.0
     dominant: list[Frequency] = field(default_factory=list)
     harmonics_dropped: int = 0
     next_phase: NextPhase | None = None

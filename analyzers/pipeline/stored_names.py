@@ -16,6 +16,7 @@ CLASSES: Final = {
     "analyzers.file_systems.file_system_table:NodeFileSystem": "analyzers.file_systems.places:Spot",
     "analyzers.groups.member_keys:Key": "analyzers.groups.classes:Key",
     "analyzers.groups.member_keys:Process": "analyzers.groups.classes:Process",
+    "analyzers.online.former_periods:FormerPeriods": "analyzers.online.episodes:Episodes",
     "analyzers.online.job_signal:ReadWriteSignals": "analyzers.online.job_signal:Seen",
     "analyzers.online.predictor:_DirectionSearch": "analyzers.online.predictor:_Side",
     "analyzers.online.resolution_search:_AlternativePeriod": "analyzers.online.resolution_search:_Rival",
@@ -31,6 +32,7 @@ _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
     },
     "analyzers.file_systems.file_system_table:IdentifiedFileSystem": {"node_file_system": "spot"},
     "analyzers.online.predictor:Predictor": {
+        "_former": "_episodes",
         "_predictions_without_period": "_unfound",
         "_predictions_without_search": "_unsearched",
         "_reported": "_told",

@@ -181,12 +181,12 @@ def _begins(values: Integers) -> npt.NDArray[np.bool_]:
     after_one = np.concatenate([[False], lengths[:-1] == 1])
     # Whether a run begins with a step between pieces: yes after a run of several steps, which are a piece; after a
     # single step, if that was not such a step itself.
-    told = is_first | ~after_one
+    is_cut = is_first | ~after_one
     stretch = np.arange(len(at))
-    last_told = np.maximum.accumulate(np.where(told, stretch, 0))
-    leads_on = ~is_first[last_told] ^ ((stretch - last_told) % 2 == 1)
+    last_cut = np.maximum.accumulate(np.where(is_cut, stretch, 0))
+    continues = ~is_first[last_cut] ^ ((stretch - last_cut) % 2 == 1)
     begins = np.zeros(values.shape, bool)
     begins[:, 0] = True
-    between = at[leads_on]
+    between = at[continues]
     begins[between // (members - 1), between % (members - 1) + 1] = True
     return begins

@@ -54,9 +54,9 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
         group = group_of(calls, moves)
         first, size = some[0], sum(each.bytes for each in some)
         does = "both write" if writers else f"{first.other} reads what {first.one} writes in"
-        who = f"{first.one} and {first.other} {does}" if writers else does
+        subject = f"{first.one} and {first.other} {does}" if writers else does
         words = FindingText(
-            title=f"{who} the same {size_text(size)} of {group.where}, and no flush or close lies between",
+            title=f"{subject} the same {size_text(size)} of {group.where}, and no flush or close lies between",
             why="Which bytes stay, or are read, depends on who comes first; file systems that keep writes in a "
             "client's memory until a flush or close (NFS, burst buffers) show old bytes to those who come later.",
             change="Give each process bytes or a file of its own; or order them: flush or close, MPI_File_sync or a "
@@ -87,7 +87,7 @@ def _of_file(statistics: CallStatistics, file: int) -> Conflict | None:
     ranked = [thread.rank >= 0 for thread in names]
     visible = _visible_at(some, flushes, file).tolist()
     low, high, first, write = (column.tolist() for column in (some.low, some.high, some.first, some.write))
-    begun, gone = (each.take(some.thread).tolist() for each in statistics.thread_spans)
+    begins, ends = (each.take(some.thread).tolist() for each in statistics.thread_spans)
     active: list[int] = []
     by_way: dict[bool, list[tuple[int, int, int, int]]] = {True: [], False: []}
     compared = 0
@@ -96,7 +96,7 @@ def _of_file(statistics: CallStatistics, file: int) -> Conflict | None:
         for each in active:
             compared += 1
             early, late = (each, at) if first[each] <= first[at] else (at, each)
-            seen = visible[early] <= first[late] or gone[early] <= begun[late]
+            seen = visible[early] <= first[late] or ends[early] <= begins[late]
             if process[each] == process[at] or not write[early] or seen:
                 continue
             if write[late] or (ranked[early] and ranked[late]):
@@ -116,12 +116,12 @@ def _visible_at(extents: Extents, flushes: Flushes, file: int) -> Ints:
     """Return the time from which each extent is visible to others, ns. It is its stream's next flush or close."""
     mine = flushes.file == file
     stream, at = flushes.stream[mine], flushes.at[mine]
-    made = np.full(len(extents.low), _NEVER, np.int64)
+    visible_ns = np.full(len(extents.low), _NEVER, np.int64)
     for number in np.unique(extents.stream).tolist():
         rows = np.flatnonzero(extents.stream == number)
         times = np.append(np.sort(at[stream == number]), _NEVER)
-        made[rows] = times[np.searchsorted(times, extents.last[rows])]
-    return made
+        visible_ns[rows] = times[np.searchsorted(times, extents.last[rows])]
+    return visible_ns
 
 
 def _united(pieces: list[tuple[int, int, int, int]]) -> int:

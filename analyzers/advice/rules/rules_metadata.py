@@ -161,14 +161,14 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
     share = 1.0 - once[of] / np.maximum(times[of], 1)
 
     ends = (calls.kind == int(Kind.DELETE)) | (calls.kind == RENAME)
-    gone = np.bincount(classes, calls.by_file(calls.calls, ends))
+    ended_files = np.bincount(classes, calls.by_file(calls.calls, ends))
 
     def words(group: Group) -> FindingText:
         files = np.unique(calls.file[group.rows])
         count = int(opens[files].sum())
         each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
         kinds = np.unique(classes[files])
-        if gone[kinds].sum() >= _ANEW * times[kinds].sum():
+        if ended_files[kinds].sum() >= _ANEW * times[kinds].sum():
             return FindingText(
                 title=f"{group.where} {'is' if len(files) == 1 else 'are'} made {count:,} times and renamed or removed",
                 why=f"Making, closing and renaming or removing a file takes {duration_text(each)}, on a parallel file "

@@ -49,10 +49,10 @@ def converged(network: Network, start: Floats, part: Rows, damping: float) -> Fl
     """Return PageRank at its fixed point. The weight of vertices without out-edges returns to the initial ranks."""
     inside = part >= 0
     flow = Flow(network)
-    gives = flow.given > 0
+    has_out_edges = flow.given > 0
     ranks = start.copy()
     for _ in range(_MAX_ITERATIONS):
-        held = _sums(np.where(inside & ~gives, ranks, 0.0), part)[np.maximum(part, 0)]
+        held = _sums(np.where(inside & ~has_out_edges, ranks, 0.0), part)[np.maximum(part, 0)]
         after = np.where(inside, damping * (flow.passed(ranks) + held * start) + (1 - damping) * start, 0.0)
         after = _scaled(after, part)
         done = float(np.abs(after - ranks).sum()) < _CLOSE

@@ -93,9 +93,11 @@ class Listing:
             self._through(reads.row, reads.col, reads.data, to_file=False),
         ]
         table = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
-        told = shown[table["source"] + acting * table["from_file"]] & shown[table["target"] + acting * table["to_file"]]
+        listed = (
+            shown[table["source"] + acting * table["from_file"]] & shown[table["target"] + acting * table["to_file"]]
+        )
         order = np.lexsort((table["target"], table["source"], -table["count"]))
-        chosen = order[told[order]][:most]
+        chosen = order[listed[order]][:most]
         rows = zip(*(table[name][chosen].tolist() for name in _COLUMNS), strict=True)
         edges = [
             Interaction(

@@ -48,8 +48,8 @@ def nest(calls: Calls) -> Nested:
     encloser, orphan = _enclosers(calls)
     levels = np.unique(calls.depth)
     levels = levels[levels > FREE]
-    told = (encloser != _NONE) & (calls.over == UNTOLD)
-    _add_below(calls, np.flatnonzero(told), encloser)
+    has_encloser = (encloser != _NONE) & (calls.over == UNTOLD)
+    _add_below(calls, np.flatnonzero(has_encloser), encloser)
     closed = (calls.depth == FREE) | orphan
     around, depth = calls.around.copy(), np.where(orphan, np.uint8(FREE), calls.depth)
     collective = np.full(len(calls), _NONE, np.int64)

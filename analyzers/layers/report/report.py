@@ -55,7 +55,7 @@ def make_report(
     whole = view.analyzer
     tree, handles_left_out = handles(view, cut.handles)
     nodes = {row.node for row in tree}
-    told, files_left_out = files(view, cut.files)
+    file_rows, files_left_out = files(view, cut.files)
     by_layer, layers_left_out = process_layers(view, cut.processes)
     by_host, hosts_left_out = host_layers(view, cut.hosts)
     by_node, nodes_left_out = process_handles(view, nodes, cut.processes)
@@ -80,7 +80,7 @@ def make_report(
         collectives=collectives(view, cut.collectives, cut.ranks),
         own_files=own_files(view),
         mounts=mounts(view),
-        files=told,
+        files=file_rows,
         files_left_out=files_left_out,
         handles=tree,
         handles_left_out=handles_left_out,

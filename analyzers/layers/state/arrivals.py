@@ -158,9 +158,9 @@ class Arrivals(State):
         """Return which series are still known after all of them have been requested."""
         return np.array([each in self._sites for each in series], np.bool_)
 
-    def _numbers(self, who: Ints, count: Ints) -> Ints:
+    def _numbers(self, callers: Ints, count: Ints) -> Ints:
         """Return the number of earlier calls of its series by each process."""
-        found, group = distinct(who)
+        found, group = distinct(callers)
         order = np.argsort(group, kind="stable")
         before = np.cumsum(count[order]) - count[order]
         heads = np.searchsorted(group[order], np.arange(len(found)))
@@ -169,7 +169,7 @@ class Arrivals(State):
         self._next.update(zip(found.tolist(), (np.array(made, np.int64) + total).tolist(), strict=True))
         if len(self._next) > _COUNTERS * self._bound:
             self._next = dict(list(self._next.items())[-_COUNTERS * self._bound // 2 :])
-        number = np.empty(len(who), np.int64)
+        number = np.empty(len(callers), np.int64)
         number[order] = before - before[heads][group[order]]
         return number + np.array(made, np.int64)[group]
 

@@ -56,12 +56,12 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
         candidates, listed = _spectral_candidates(view, settings)
         return replace(two, dominant=listed, harmonics_dropped=candidates.dropped)
     one = _of_one_program(view, settings)
-    if one.foresight >= _TOLERANCES.certain_confidence or len(view.window) < TUNING.segmentation.min_window_bins:
+    if one.next_confidence >= _TOLERANCES.certain_confidence or len(view.window) < TUNING.segmentation.min_window_bins:
         return one
     if view.followed == 1 and one.period_s is not None:
         return one
     two = find_two_programs(view)
-    if two is None or two.foresight <= one.foresight or two.confidence < _TOLERANCES.min_confidence:
+    if two is None or two.next_confidence <= one.next_confidence or two.confidence < _TOLERANCES.min_confidence:
         return one
     # the result for one program is no candidate of the spectrum
     return replace(two, dominant=one.dominant[one.period_s is not None :], harmonics_dropped=one.harmonics_dropped)
@@ -94,19 +94,19 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         return PeriodEstimate(harmonics_dropped=candidates.dropped)
     line, candidate = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
-    foresight = known = confidence
+    next_confidence = known = confidence
     clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
     expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and expected is not None and by_phases:
         patience = overdue_factor(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
-        foresight *= expected.in_time
+        next_confidence *= expected.in_time
         known *= candidate.periodic_share * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
             known *= chance_of_mean(candidate.regularity.spread, len(candidate.regularity.intervals))
     if max(known, confidence) < _TOLERANCES.reported_confidence:
         return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
-    foresight = min(calibrated(foresight), 1.0)
+    next_confidence = min(calibrated(next_confidence), 1.0)
     if candidate is not None and by_phases and view.ended:
         confidence = finished_job_confidence(
             known, candidate.regularity.clock_spread, len(candidate.regularity.intervals)
@@ -123,13 +123,13 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     return PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),
         confidence=confidence,
-        foresight=foresight,
+        next_confidence=next_confidence,
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
         next_phase=None
         if candidate is None or clock is None or expected is None
         else next_phase(
-            view, candidate.phases, period, expected, _following(candidate, clock, expected, period), foresight
+            view, candidate.phases, period, expected, _following(candidate, clock, expected, period), next_confidence
         ),
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
     )

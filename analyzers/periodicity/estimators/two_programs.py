@@ -62,12 +62,12 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
     expected = next_start_of(own, measured, clock, measured.period, now)
     sure = confidence_of_chance(TUNING.quality.tried_segmentations * train.chance)
     following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
-    foresight = min(calibrated(sure * expected.in_time), 1.0)
+    next_confidence = min(calibrated(sure * expected.in_time), 1.0)
     return _Program(
         own,
         _period(view, measured),
         _confidence(view, len(view.bandwidth) - float(own.start[-1]), measured, sure),
-        next_phase(view, own, measured.period, expected, following, foresight),
+        next_phase(view, own, measured.period, expected, following, next_confidence),
     )
 
 
@@ -105,7 +105,7 @@ def _told(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
     return PeriodEstimate(
         period_s=main.period_s,
         confidence=min(main.confidence, other.confidence),
-        foresight=main.next_phase.confidence,
+        next_confidence=main.next_phase.confidence,
         next_phase=main.next_phase,
         others=[beside],
     )

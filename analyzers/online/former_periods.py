@@ -8,7 +8,7 @@ from ...results.prediction import OtherPeriod, Prediction
 from ..periodicity.tuning import TUNING
 
 
-class Episodes:
+class FormerPeriods:
     """Stores the last few periods with the times at which they were seen.
 
     Args:
