@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from ...analyzers.common.column_sort import Columns, ordered
-from .sorted_spool import SortedSpool
+from .event_spool import ColumnSpool
 
 MAX_HELD: Final = 524_288
+_PIECE: Final = 8192
+_AT_ONCE: Final = 65_536
+_KEY, _SECOND, _PLACE = " key", " second", " place"  # names that no event column has
+_OWN_COLUMNS: Final = frozenset((_KEY, _SECOND, _PLACE))
+
+Keys = npt.NDArray[np.int64]
 
 
 class OrderedColumns:
@@ -39,3 +48,68 @@ class OrderedColumns:
 
     def __iter__(self) -> Iterator[Columns]:
         yield from self._spool.in_order() if len(self._spool) else self._held
+
+
+class SortedSpool:
+    """External sort: rows that arrive nearly sorted by a key, or as several such sequences.
+
+    Memory: the pieces of 8,192 rows whose keys are close to the position of the merge.
+    """
+
+    def __init__(self) -> None:
+        self._spool = ColumnSpool()
+        self._lowest: list[int] = []
+        self._begins: list[int] = []
+        self._rows = 0
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self._rows
+
+    def put(self, length: int, columns: Columns, key: Keys, second: Keys | None = None) -> None:
+        """Append rows. Those with equal keys are ordered by a second key, if given, and otherwise by arrival.
+
+        Raises:
+            UnavailableError: the disk is full.
+        """
+        for low in range(0, length, _PIECE):
+            high = min(low + _PIECE, length)
+            piece: dict[str, npt.NDArray[Any]] = {name: column[low:high] for name, column in columns.items()}
+            then = np.broadcast_to(np.int64(0), (high - low,)) if second is None else second[low:high]
+            self._spool.put(high - low, piece | {_KEY: key[low:high], _SECOND: then})
+            self._lowest.append(int(key[low:high].min()))
+            self._begins.append(self._rows)
+            self._rows += high - low
+
+    def in_input_order(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
+        """Yield the rows in order of arrival."""
+        for number in range(len(self._spool)):
+            yield {name: column for name, column in self._spool.get(number).items() if name not in _OWN_COLUMNS}
+
+    def in_order(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
+        """Yield the rows by key, stable for equal keys."""
+        order = np.argsort(np.array(self._lowest, np.int64), kind="stable").tolist()
+        held: dict[str, npt.NDArray[Any]] = {}
+        at = 0
+        while at < len(order) or held:
+            parts = [held] if held else []
+            rows = len(held[_KEY]) if held else 0
+            wanted = max(_AT_ONCE, 2 * rows)
+            while at < len(order) and rows < wanted:
+                parts.append(self._piece(order[at]))
+                rows += len(parts[-1][_KEY])
+                at += 1
+            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            rank = np.lexsort((joined[_PLACE], joined[_SECOND], joined[_KEY]))
+            ready = len(rank)
+            if at < len(order):  # rows of the same key may be in the next piece, and before
+                ready = int(np.searchsorted(joined[_KEY][rank], self._lowest[order[at]], "left"))
+            first, rest = rank[:ready], rank[ready:]
+            if ready:
+                yield {name: column[first] for name, column in joined.items() if name not in _OWN_COLUMNS}
+            held = {name: column[rest] for name, column in joined.items()} if len(rest) else {}
+
+    def _piece(self, number: int) -> dict[str, npt.NDArray[Any]]:
+        columns = self._spool.get(number)
+        begin = self._begins[number]
+        return columns | {_PLACE: np.arange(begin, begin + len(columns[_KEY]), dtype=np.int64)}

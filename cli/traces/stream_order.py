@@ -9,7 +9,7 @@ import numpy as np
 
 from ...analyzers.layers.intake.time_nesting import TimeNester, lacks_depth, nested_by_time
 from ...events import EventBatch, concatenate
-from .sorted_spool import SortedSpool
+from .ordered_columns import SortedSpool
 from .trace_reading import Trace
 
 _MAX_HELD: Final = 262_144

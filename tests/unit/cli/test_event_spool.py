@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.cli.traces.event_spool import ColumnSpool, EventSpool
-from iotide.cli.traces.ordered_columns import OrderedColumns
-from iotide.cli.traces.sorted_spool import SortedSpool
+from iotide.cli.traces.ordered_columns import OrderedColumns, SortedSpool
 from iotide.events import EventBatch, Flag
 from iotide.events.schema import COLUMNS
 from support.jobs.batches import batches, rows
