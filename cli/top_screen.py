@@ -149,13 +149,7 @@ class _Screen:
         wanted = self._wanted
         code = ord(key) if isinstance(key, str) else key
         if wanted.typing:
-            if code in (*_ENTER, _ESCAPE):
-                wanted.typing = False
-            elif code in _ERASE:
-                wanted.search = wanted.search[:-1]
-            elif isinstance(key, str) and key.isprintable():
-                wanted.search += key
-            wanted.chosen = 0
+            self._edit_search(key, code)
         elif code in _ENTER:
             jobs = self._answer.fleet.jobs
             wanted.job = "" if wanted.job or not jobs else jobs[min(wanted.chosen, len(jobs) - 1)].job
@@ -176,6 +170,16 @@ class _Screen:
         elif key == "q":
             self._ended = True
         self._wake.set()
+
+    def _edit_search(self, key: str | int, code: int) -> None:
+        wanted = self._wanted
+        if code in (*_ENTER, _ESCAPE):
+            wanted.typing = False
+        elif code in _ERASE:
+            wanted.search = wanted.search[:-1]
+        elif isinstance(key, str) and key.isprintable():
+            wanted.search += key
+        wanted.chosen = 0
 
     def _draw(self, window: _Window) -> None:
         height, width = window.getmaxyx()

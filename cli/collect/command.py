@@ -195,14 +195,8 @@ def command(
         raise click.UsageError(f"{', '.join(given_options)}: options of the tracer need --print-environment")
     if not files and gate is None and ftio_listen is None:
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
-    if replay and (gate is not None or ftio_listen is not None):
-        raise click.UsageError("--replay reads finished FILEs only: leave out --socket and --ftio-listen")
-    if pace is not None and gate is None:
-        raise click.UsageError("--pace needs the --socket: only traced programs wait")
-    if (until_unused or is_given("grace")) and (gate is None or not until_unused):
-        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
-    if replay and ends_at is not None:
-        raise click.UsageError("--replay reads finished FILEs, and --ends-at is for running jobs")
+    _check_replay(replay, is_live=gate is not None or ftio_listen is not None, has_end=ends_at is not None)
+    _check_socket_options(gate, pace, until_unused)
     settings = CollectorSettings(
         ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _print_message),
         ends_job=known_job or "",
@@ -252,6 +246,20 @@ def command(
         sources, settings, ending, replayed=files if replay else (), ends=ends, grace_s=grace, pacer=paces
     )
     sys.exit(ended)
+
+
+def _check_replay(replay: bool, *, is_live: bool, has_end: bool) -> None:
+    if replay and is_live:
+        raise click.UsageError("--replay reads finished FILEs only: leave out --socket and --ftio-listen")
+    if replay and has_end:
+        raise click.UsageError("--replay reads finished FILEs, and --ends-at is for running jobs")
+
+
+def _check_socket_options(gate: Path | None, pace: Path | None, until_unused: bool) -> None:
+    if pace is not None and gate is None:
+        raise click.UsageError("--pace needs the --socket: only traced programs wait")
+    if (until_unused or is_given("grace")) and (gate is None or not until_unused):
+        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
 
 
 def _pacer(folder: Path, traced: PreloadSource, files: NodeFileMetadata, job: str) -> Pacer:

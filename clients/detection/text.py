@@ -71,6 +71,14 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
         print_table(console, _frequencies(report.prediction))
         if not make_headline(report.prediction).found:
             console.print(NO_PERIOD_NOTE, soft_wrap=True)
+    _print_analyses(console, report)
+    if report.problems_total:
+        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+
+
+def _print_analyses(console: Console, report: DetectionReport) -> None:
+    """Print the requested analyses beside that of the period."""
+    analysis = report.analysis
     if analysis.modes:
         print_table(console, _mode_table(analysis.modes))
     if analysis.reconstruction:
@@ -84,8 +92,6 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
         console.print()
         for line in power_map(analysis.wavelet, report.start_s, None if period is None else period.value):
             console.print(line, markup=False, soft_wrap=True)
-    if report.problems_total:
-        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
 
 
 def validity_text(validity: Validity, start_s: float) -> str:

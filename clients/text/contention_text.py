@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
+from rich.table import Table
 
 from ...results.alerts import Alert
 from ...results.base import Estimate
@@ -28,15 +29,8 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
     """
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(f"{found.jobs} jobs at {clock_text(found.made_at_s)}, {found.completeness:.1%} complete at least")
-    table = number_table("File systems", "can move", "moves", "busy", "jobs")
-    table.add_column("file system")
-    for state in found.file_systems[:_MAX_ROWS]:
-        table.add_row(
-            _capacity_text(state.capacity), rate_text(state.bandwidth), f"{state.busy:.0%}", str(len(state.jobs)),
-            plain_name(state.file_system),
-        )  # fmt: skip
     if found.file_systems:
-        console.print(table)
+        console.print(_file_system_table(found))
     for alert in found.alerts[:_MAX_ROWS]:
         console.print(f"[bold]ALERT[/bold] {plain_name(alert_line(alert))}")
     slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
@@ -61,6 +55,17 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
     more = len(found.collisions) - _MAX_ROWS
     if more > 0:
         console.print(f"{more} further collisions: --json has all")
+
+
+def _file_system_table(found: Contention) -> Table:
+    table = number_table("File systems", "can move", "moves", "busy", "jobs")
+    table.add_column("file system")
+    for state in found.file_systems[:_MAX_ROWS]:
+        table.add_row(
+            _capacity_text(state.capacity), rate_text(state.bandwidth), f"{state.busy:.0%}", str(len(state.jobs)),
+            plain_name(state.file_system),
+        )  # fmt: skip
+    return table
 
 
 def alert_line(alert: Alert) -> str:

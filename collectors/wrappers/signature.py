@@ -95,31 +95,41 @@ def _head_line(
     if not rest:
         raise SignatureError(path, block.line, f"expected something after `{word}`")
     if word == "type":
-        name, equals, text = rest.partition("=")
-        if not equals or not IDENTIFIER.fullmatch(name.strip()) or not text.strip():
-            raise SignatureError(path, block.line, f"expected `type NAME = C TYPE`, found {block.text!r}")
-        if name.strip() in types:
-            raise SignatureError(path, block.line, f"the type {name.strip()!r} is declared already")
-        types[name.strip()] = squeeze(text) if "{" not in text else re.sub(r"\s+", " ", text.strip())
-        return
-    if word == "include":
+        _add_type(path, block, rest, types)
+    elif word == "include":
         if not re.fullmatch(r"<[\w./+-]+>", rest):
             raise SignatureError(path, block.line, f"expected `include <HEADER>`, found {block.text!r}")
         includes.append(rest)
-        return
-    if word in head:
+    elif word in head:
         raise SignatureError(path, block.line, f"`{word}` is given already")
+    else:
+        if problem := _head_problem(word, rest):
+            raise SignatureError(path, block.line, problem)
+        head[word] = rest
+
+
+def _add_type(path: str, block: Block, rest: str, types: dict[str, str]) -> None:
+    name, equals, text = rest.partition("=")
+    if not equals or not IDENTIFIER.fullmatch(name.strip()) or not text.strip():
+        raise SignatureError(path, block.line, f"expected `type NAME = C TYPE`, found {block.text!r}")
+    if name.strip() in types:
+        raise SignatureError(path, block.line, f"the type {name.strip()!r} is declared already")
+    types[name.strip()] = squeeze(text) if "{" not in text else re.sub(r"\s+", " ", text.strip())
+
+
+def _head_problem(word: str, rest: str) -> str:
+    """Return why a value of the head is invalid, or ""."""
     allowed = {"library": _LIBRARY, "anchor": IDENTIFIER}.get(word)
     if allowed and not allowed.fullmatch(rest):
         what = "lower case letters, digits and _" if word == "library" else "the name of a function, or libc"
-        raise SignatureError(path, block.line, f"expected {what} after `{word}`, found {rest!r}")
+        return f"expected {what} after `{word}`, found {rest!r}"
     if word == "library" and rest == "preload":
-        raise SignatureError(path, block.line, "the name 'preload' is that of the core library: choose another")
+        return "the name 'preload' is that of the core library: choose another"
     if word == "layer" and rest not in model.LAYERS:
-        raise SignatureError(path, block.line, f"expected a layer ({', '.join(model.LAYERS)}), found {rest!r}")
+        return f"expected a layer ({', '.join(model.LAYERS)}), found {rest!r}"
     if word in ("datatype", "group") and not re.search(r"\bvalue\b", rest):
-        raise SignatureError(path, block.line, f"expected an expression over `value` after `{word}`, found {rest!r}")
-    head[word] = rest
+        return f"expected an expression over `value` after `{word}`, found {rest!r}"
+    return ""
 
 
 class _Statements:
@@ -261,6 +271,14 @@ class _Statements:
             if key in to.expressions:
                 raise self._error(line, f"`{key}` is given already")
             return replace(to, expressions={**to.expressions, key: value})
+        if (changed := self._naming(line, key, value, to)) is not None:
+            return changed
+        attributes = (*model.EXPRESSIONS, "value PARAMETER", "extra NAME: role", "name", "class", "flags", "before",
+                      "after", "custom")  # fmt: skip
+        raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
+
+    def _naming(self, line: int, key: str, value: str, to: Statement) -> Statement | None:
+        """Return a statement with its name, class or flags set; None for other attributes."""
         if key == "name":
             if not _SHOWN.fullmatch(value):
                 raise self._error(line, f"expected a name, found {value!r}")
@@ -272,9 +290,7 @@ class _Statements:
         if key == "flags":
             words = tuple(value.replace(",", " ").split())
             return replace(to, flags=words if set(words) <= set(model.FLAG_WORDS) else (value,))
-        attributes = (*model.EXPRESSIONS, "value PARAMETER", "extra NAME: role", "name", "class", "flags", "before",
-                      "after", "custom")  # fmt: skip
-        raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
+        return None
 
     def _check(self, found: Statement) -> None:
         from .plan import MAX_ARRAYS, PlanError, specification  # plan needs only the model

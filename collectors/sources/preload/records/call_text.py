@@ -68,20 +68,12 @@ class CallTextWriter:
                 if not sized:
                     continue
                 value = str(requested)
-            elif each.code == ARRAY:
-                if at >= len(words):
-                    return None
-                count = min(words[at] & ~_CUT_SHORT, MAX_ELEMENTS)
-                elements = words[at + 1 : at + 1 + count]
-                if len(elements) < count:
-                    return None
-                value = _array(words[at], elements)
-                at += 1 + count
             else:
-                if at >= len(words):
+                taken = self._from_words(each, words[at:])
+                if taken is None:
                     return None
-                value = self._value(each, words[at])
-                at += 1
+                value, used = taken
+                at += used
             if each is call.result:
                 result = f" = {value}"
             else:
@@ -89,6 +81,16 @@ class CallTextWriter:
         if at != len(words):
             return None
         return f"{call.name}({', '.join(shown)}){result if result != '=' else ''}"
+
+    def _from_words(self, parameter: Parameter, words: Sequence[int]) -> tuple[str, int] | None:
+        """Return the text of a parameter, and the number of its words; None if they are missing."""
+        if not words:
+            return None
+        if parameter.code != ARRAY:
+            return self._value(parameter, words[0]), 1
+        count = min(words[0] & ~_CUT_SHORT, MAX_ELEMENTS)
+        elements = words[1 : 1 + count]
+        return (_array(words[0], elements), 1 + count) if len(elements) == count else None
 
     def _value(self, parameter: Parameter, word: int) -> str:
         match parameter.code:
