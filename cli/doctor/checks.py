@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from ...collectors.tracer.preload_environment import tracer_path
+from ...collectors.tracer.tracer_libraries import remedy
 from ...events import IotideError
 from ...events.compiled import HELPERS, REBUILD, path_of, problem_of
 from . import layer_checks
@@ -50,9 +51,9 @@ def run_checks() -> list[Finding]:
         _check("kernel", True, "Linux 5.3 or newer is needed", _kernel),
         _check("loopback sockets", True, "allow binding 127.0.0.1", _loopback),
         _check("shared memory", True, "allow memfd_create", _memfd),
-        _check("tracer library", True, "install a C compiler, then iotide again", lambda: str(tracer_path())),
+        _check("tracer library", True, remedy(), lambda: str(tracer_path())),
         _check("live tracing", True, "see docs/preload.md, 'When nothing is traced'", layer_checks.trace_posix),
-        _check("layer libraries", False, "install a C compiler, then iotide again", layer_checks.layers_built),
+        _check("layer libraries", False, remedy(), layer_checks.layers_built),
         _check("compiled helpers", False, REBUILD, _helpers),
         _check("MPI-IO layer", False, _LAYER_REMEDY, layer_checks.trace_mpiio),
         _check("HDF5 layer", False, _LAYER_REMEDY, layer_checks.trace_hdf5),

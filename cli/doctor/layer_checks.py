@@ -15,14 +15,21 @@ from typing import Final
 
 from ...collectors.source import Chunk, Origin
 from ...collectors.sources.preload.source import PreloadSource
-from ...collectors.tracer.preload_environment import LIBRARY_LAYERS, layer_library, traced_environment
+from ...collectors.tracer.preload_environment import LIBRARY_LAYERS, traced_environment
 from ...collectors.tracer.tracer_libraries import ALL_LAYERS, problem_of
 from ...events import EventBatch, Layer
 
 PROBE_BYTES: Final = 12_345
 _EVENTS_TIMEOUT_S: Final = 5.0
 _LIMIT_S: Final = 60.0
-_POSIX: Final = "import sys; f = open(sys.argv[1], 'wb', buffering=0); f.write(bytes(int(sys.argv[2]))); f.close()"
+_POSIX: Final = """
+import sys
+path, size = sys.argv[1], int(sys.argv[2])
+with open(path, "wb", buffering=0) as file:
+    written = file.write(bytes(size))
+if written != size:
+    sys.exit(f"not tried: only {written} of {size} bytes of {path} could be written: free some space, or set TMPDIR")
+"""
 _HDF5: Final = "import sys, h5py; h5py.File(sys.argv[1], 'w').create_dataset('probe', data=[1, 2, 3])"
 _CDL: Final = "netcdf probe { dimensions: x = 3; variables: int v(x); data: v = 1, 2, 3; }\n"
 # The wrappers precede the library in the program's scope, as in a program that is linked with it.
@@ -109,8 +116,8 @@ def _generator(folder: Path) -> list[str]:
 
 def _trace_layer(layer: Layer, command_in: Callable[[Path], list[str]]) -> str:
     name = layer.name.lower()
-    if layer_library(name) is None:
-        raise RuntimeError(f"libiotide_{name}.so is not built")
+    if problem := problem_of(name):
+        raise RuntimeError(f"libiotide_{name}.so: {problem}")
     with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as folder:
         command = command_in(Path(folder))
         _, found = _trace(Path(folder), command, lambda batch: bool((batch.layer == layer).any()))

@@ -33,7 +33,15 @@ def test_missing_tracer_is_found_with_its_remedy(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "FAIL" in done.stdout
-    assert "install a C compiler" in done.stdout
+    assert "with a C compiler" in done.stdout
+
+
+def test_full_temporary_folder_is_not_taken_for_a_fault_of_the_tracer(tmp_path: Path) -> None:
+    with small_room(tmp_path / "small", 8192) as folder:
+        done = iotide("doctor", "--json", cwd=tmp_path, env=plain_environment(TMPDIR=str(folder)))
+    (check,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "live tracing"]
+    assert "bytes" in check["detail"]
+    assert "could be written" in check["detail"]
 
 
 def test_missing_extra_costs_a_feature_only(tmp_path: Path) -> None:
