@@ -31,16 +31,33 @@ def best_candidate(
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
     best, weight = _best_of_hypotheses(view, segmenter, line, peaks)
-    alike = best is not None and best.alike > TUNING.tolerances.min_confidence
-    if best is not None and alike and not _misses_phases(segmenter, best.phases.shifted(-view.begin)):
-        return best  # similar phases do not hide one another, and clipping would give other I/O as much weight
+    similar = None if best is None or not _hides_no_phases(segmenter, best, view.begin) else best
     for quantile, least_confidence in _clip_levels():
         if best is not None and best.clear:
             break
         other, its_weight = _best_of_hypotheses(view, segmenter.levelled(quantile), line, peaks)
-        if other is not None and other.confidence >= least_confidence and its_weight > weight:
+        if other is None or other.confidence < least_confidence or its_weight <= weight:
+            continue
+        if similar is None or _reveals_phases(other, similar):
             best, weight = other, its_weight
     return best
+
+
+def _hides_no_phases(segmenter: Segmenter, found: PeriodCandidate, begin: int) -> bool:
+    """Return whether the phases of a signal have similar volumes, and none seems to be missing."""
+    similar = found.alike > TUNING.tolerances.min_confidence
+    return similar and not _misses_phases(segmenter, found.phases.shifted(-begin))
+
+
+def _reveals_phases(clipped: PeriodCandidate, similar: PeriodCandidate) -> bool:
+    """Return whether a clipped signal shows more phases than the similar ones of the unclipped signal.
+
+    Clipped, other I/O has as much weight as the phases, but differs in volume.
+    """
+    volume = clipped.phases.volume
+    if len(volume) <= len(similar.phases):
+        return False
+    return float(volume.std()) <= TUNING.quality.volume_spread_scale * float(volume.mean())
 
 
 def _clip_levels() -> tuple[tuple[float, float], tuple[float, float]]:
