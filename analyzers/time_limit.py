@@ -102,7 +102,11 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
     }
     ahead = (ends_at_s - course.next_s) / period_s
     if ahead > _MAX_AHEAD:
-        known |= {"unknown": _TOO_FAR, "lost_s": _anywhere(period_s, lasting), "cut_off": _busy(period_s, lasting)}
+        known |= {
+            "unknown": _TOO_FAR,
+            "lost_s": _loss_at_random_time(period_s, lasting),
+            "cut_off": _busy(period_s, lasting),
+        }
         return limit.model_copy(update=known)
     starts, ends = _draw_checkpoints(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))
     whole = ends <= ends_at_s
@@ -181,7 +185,7 @@ def _draw_checkpoints(
     return np.concatenate([begun, starts], axis=1), np.concatenate([going[:, None], ends], axis=1)
 
 
-def _anywhere(period_s: float, lasting: Estimate) -> Estimate:
+def _loss_at_random_time(period_s: float, lasting: Estimate) -> Estimate:
     """Return the work lost at a time that is independent of the period."""
     lasts = min(lasting.value, period_s)
     return Estimate(

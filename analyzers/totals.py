@@ -133,7 +133,7 @@ class Totals:
 
     def files(self, top: int | None = None, left_out: LeftOut = ALL_COUNTS) -> list[FileRow]:
         """Return the files with traffic that counts, by descending bytes, then descending number of calls."""
-        table, missing = self._files, self._missing(left_out)
+        table, missing = self._files, self._left_out_of_rows(left_out)
         read = np.where(missing & READS, 0, table["read"])
         written = np.where(missing & WRITES, 0, table["written"])
         counting = (missing == 0) | (read > 0) | (written > 0)
@@ -156,7 +156,7 @@ class Totals:
             left_out: mask of directions that do not count, by file number.
             groups: group of each file number.
         """
-        missing = self._missing(left_out)
+        missing = self._left_out_of_rows(left_out)
         read = np.where(missing & READS, self._files["read"], 0)
         written = np.where(missing & WRITES, self._files["written"], 0)
         known = groups[: len(missing)]
@@ -168,7 +168,7 @@ class Totals:
             for group in range(int(known.max(initial=0)) + 1)
         }
 
-    def _missing(self, left_out: LeftOut) -> LeftOut:
+    def _left_out_of_rows(self, left_out: LeftOut) -> LeftOut:
         """Return the mask of directions that do not count. It has an entry for each row of the file table."""
         rows = len(self._files)
         return np.concatenate([left_out[:rows], np.zeros(max(rows - len(left_out), 0), np.uint8)])

@@ -35,7 +35,7 @@ def encode_bundle(texts: Sequence[bytes], numbers: Sequence[int] = ()) -> bytes:
     """Encode texts, each optionally with a number, as the payload of a block."""
     whole, lengths = b"".join(texts), [len(text) for text in texts]
     payload = _encoder.encode(_Payload(list(numbers), lengths, zlib.compress(whole, _LEVEL)))
-    if len(texts) > _most_texts(payload):
+    if len(texts) > _max_texts(payload):
         payload = _encoder.encode(_Payload(list(numbers), lengths, zlib.compress(whole, 0)))
     return payload
 
@@ -47,7 +47,7 @@ def numbers_of(payload: bytes) -> list[int]:
         ValueError: there is not one number per text, or there are too many texts.
         msgspec.MsgspecError: the payload is malformed.
     """
-    found = _checked(payload)
+    found = _decode_payload(payload)
     if len(found.numbers) != len(found.lengths):
         raise ValueError(f"{len(found.numbers)} numbers of {len(found.lengths)} pieces")
     return found.numbers
@@ -60,7 +60,7 @@ def decode_bundle(payload: bytes) -> list[bytes]:
         ValueError: the texts are longer than declared or allowed; no more memory is used.
         msgspec.MsgspecError, zlib.error: the payload is malformed.
     """
-    found = _checked(payload)
+    found = _decode_payload(payload)
     length = sum(found.lengths)
     if length > (MAX_BUNDLE if len(found.lengths) > 1 else MAX_PIECE):
         raise ValueError(f"a bundle of {length} bytes")
@@ -74,12 +74,12 @@ def decode_bundle(payload: bytes) -> list[bytes]:
     return [whole[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
 
 
-def _checked(payload: bytes) -> _Payload:
+def _decode_payload(payload: bytes) -> _Payload:
     found = _decoder.decode(payload)
-    if len(found.lengths) > _most_texts(payload):
+    if len(found.lengths) > _max_texts(payload):
         raise ValueError(f"{len(found.lengths)} texts in {len(payload)} bytes")
     return found
 
 
-def _most_texts(payload: bytes) -> int:
+def _max_texts(payload: bytes) -> int:
     return _MAX_FOR_NOTHING + len(payload) // _MIN_BYTES

@@ -86,9 +86,9 @@ class CallStatistics:
 
     def slowest(self, ns: npt.NDArray[Any], thread: Ints) -> float:
         """Return the largest sum of rows over all lanes, s."""
-        return float(self.of_lanes(ns, thread).max(initial=0.0)) / 1e9
+        return float(self.sums_by_lane(ns, thread).max(initial=0.0)) / 1e9
 
-    def of_lanes(self, ns: npt.NDArray[Any], thread: Ints) -> Floats:
+    def sums_by_lane(self, ns: npt.NDArray[Any], thread: Ints) -> Floats:
         """Return the sums of rows by lane, ns."""
         lane, count = self.lanes
         return np.bincount(lane[thread], ns.astype(np.float64), minlength=count).astype(np.float64)

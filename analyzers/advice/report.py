@@ -109,8 +109,8 @@ def _request_size_text(calls: Calls) -> str:
 def _busy_lanes(calls: Calls) -> int:
     """Return the number of lanes with a relevant share of time on data."""
     statistics = calls.statistics
-    of_lanes = statistics.of_lanes(calls.ns.astype(np.float64), calls.thread)
-    return int(np.count_nonzero(of_lanes >= max(_BUSY * of_lanes.max(initial=0.0), 1.0)))
+    sums_by_lane = statistics.sums_by_lane(calls.ns.astype(np.float64), calls.thread)
+    return int(np.count_nonzero(sums_by_lane >= max(_BUSY * sums_by_lane.max(initial=0.0), 1.0)))
 
 
 def _time_by_kind(calls: Calls) -> Spent:

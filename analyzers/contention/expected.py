@@ -45,8 +45,8 @@ def expected_of(
         if (cycle := cycle_of(load, period_s, now_s, _UNDER_WAY_S)) is not None:
             return [_of_cycle(view, use, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
     expected = [each for each in expected if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
-    began = _began(use, now_s)
-    going = None if began is None else min(expected, key=lambda each: _off(each, *began), default=None)
+    began = _phase_in_progress(use, now_s)
+    going = None if began is None else min(expected, key=lambda each: _distance_from_phases(each, *began), default=None)
     return [
         _expected(
             each,
@@ -147,7 +147,7 @@ def _expected(
     )
 
 
-def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
+def _phase_in_progress(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
     """Return start and bytes of the phase in progress; None if there is none."""
     last = use.phases[-1] if use.phases else None
     if last is None or now_s - last.end_s > _UNDER_WAY_S:
@@ -161,7 +161,7 @@ def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
     return start_s, float(moved)
 
 
-def _off(periodicity: Upcoming, start_s: float, _moved: float) -> float:
+def _distance_from_phases(periodicity: Upcoming, start_s: float, _moved: float) -> float:
     """Return the distance of a phase's start from a predicted phase, in periods."""
     turns = (periodicity.next_phase.start_s.value - start_s) / periodicity.period_s.value
     return abs(turns - round(turns))

@@ -78,7 +78,7 @@ class SharedFiles:
         for path, counts in self.users.items():
             name = _place_of(path, places, counts) or _common(views, counts)
             here = [load for load in loads.get(name, ()) if load.job in counts]
-            together_s = _together_s(here)
+            together_s = _overlap_s(here)
             if together_s <= 0:
                 continue
             users = sorted((FileUser(job=load.job, interactions=counts[load.job]) for load in here), key=_most_first)
@@ -126,7 +126,7 @@ def _common(views: Sequence[JobView], jobs: Mapping[str, int]) -> str:
     return common.pop() if len(common) == 1 else ""
 
 
-def _together_s(loads: Sequence[Load]) -> float:
+def _overlap_s(loads: Sequence[Load]) -> float:
     """Return how long at least two of the jobs did I/O at once, s."""
     edges = np.unique(np.concatenate([np.zeros(0), *(np.r_[load.start, load.end] for load in loads)]))
     if len(loads) < 2 or len(edges) < 2:

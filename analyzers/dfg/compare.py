@@ -29,7 +29,7 @@ Edge = tuple[str, str]
 
 def edge_shares(graph: Graph) -> dict[Edge, float]:
     """Return the share of each edge in all edges, including those of the markers."""
-    return _shares(_counts(graph))
+    return _normalized(_counts(graph))
 
 
 def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str = "red") -> Comparison:
@@ -55,16 +55,16 @@ def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str =
         nodes=nodes,
         edges=edges,
         distance=distance(green, red),
-        load_distance=_variation(*({row.name: row.load for row in graph.activities} for graph in (green, red))),
-        bytes_distance=_variation(
-            *(_shares({row.name: row.bytes for row in graph.activities}) for graph in (green, red))
+        load_distance=_total_variation(*({row.name: row.load for row in graph.activities} for graph in (green, red))),
+        bytes_distance=_total_variation(
+            *(_normalized({row.name: row.bytes for row in graph.activities}) for graph in (green, red))
         ),
     )
 
 
 def distance(green: Graph, red: Graph) -> float:
     """Return the difference of two graphs, in [0, 1]. It is the total variation distance of their edges' shares."""
-    return _variation(edge_shares(green), edge_shares(red))
+    return _total_variation(edge_shares(green), edge_shares(red))
 
 
 def outlier(graph: Graph, baseline: Sequence[Graph], names: Sequence[str]) -> Outlier:
@@ -151,12 +151,12 @@ def _side(in_green: bool, in_red: bool) -> Side:
     return "green" if in_green else "red"
 
 
-def _shares(counts: Mapping[Key, int]) -> dict[Key, float]:
+def _normalized(counts: Mapping[Key, int]) -> dict[Key, float]:
     total = sum(counts.values())
     return {key: count / total for key, count in counts.items() if count} if total else {}
 
 
-def _variation(green: Mapping[Key, float], red: Mapping[Key, float]) -> float:
+def _total_variation(green: Mapping[Key, float], red: Mapping[Key, float]) -> float:
     """Return half the sum of the differences of two distributions. Returns 1 if exactly one is empty."""
     if not green or not red:
         return float(bool(green) != bool(red))

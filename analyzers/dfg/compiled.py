@@ -36,19 +36,20 @@ def tally(
     made, shortest = Nodes(len(nodes.events)), np.full(len(nodes.events), 2**62)
     columns = (made.events, made.bytes, made.timed, made.first, shortest, made.longest, made.ns, made.rates)
     addresses = _addresses(*columns)
-    compiled.graph_tally(*_of(rows, start, duration, size), len(rows), addresses.ctypes.data)
+    compiled.graph_tally(*_pointers(rows, start, duration, size), len(rows), addresses.ctypes.data)
     nodes.add_sums(made)
     some = np.flatnonzero(made.events)
     base, shift, counts = durations.room_for(some, shortest[some], made.longest[some])
-    compiled.graph_buckets(*_of(rows, duration), len(rows), base.ctypes.data, shift, counts.ctypes.data)
+    compiled.graph_buckets(*_pointers(rows, duration), len(rows), base.ctypes.data, shift, counts.ctypes.data)
 
 
 def sweep(compiled: ctypes.CDLL, concurrency: Concurrency, rows: Rows, start: Ints, duration: Ints) -> bool:
     """Add events to the maximum concurrency; returns False without changes if some come too early."""
     running = concurrency.running(len(rows))
     left = compiled.graph_sweep(
-        *_of(rows, start, duration), len(rows), *_of(concurrency.latest, concurrency.most), len(concurrency.most),
-        concurrency.kept, *_of(*running),
+        *_pointers(rows, start, duration), len(rows),
+        *_pointers(concurrency.latest, concurrency.most), len(concurrency.most),
+        concurrency.kept, *_pointers(*running),
     )  # fmt: skip
     if left == _NO_MEMORY:
         raise MemoryError
@@ -75,21 +76,23 @@ def follow(
     seen, (number, width, count, gap) = cases.activities(), edges.tables()
     addresses = np.array(
         [
-            *_of(cases.last, cases.last_start, cases.last_end), len(cases.last), seen.ctypes.data, seen.shape[1],
-            *_of(nodes.cases, nodes.starts, number), width, *_of(count, gap),
+            *_pointers(cases.last, cases.last_start, cases.last_end), len(cases.last), seen.ctypes.data, seen.shape[1],
+            *_pointers(nodes.cases, nodes.starts, number), width, *_pointers(count, gap),
         ],
         np.int64,
     )  # fmt: skip
     step = 0 if len(slots) == 1 else 1
-    done = compiled.graph_follow(addresses.ctypes.data, slots.ctypes.data, step, *_of(rows, start, duration), len(rows))
+    done = compiled.graph_follow(
+        addresses.ctypes.data, slots.ctypes.data, step, *_pointers(rows, start, duration), len(rows)
+    )
     if done == _NO_MEMORY:
         raise MemoryError
     return bool(done)
 
 
-def _of(*columns: npt.NDArray[Any]) -> list[int]:
+def _pointers(*columns: npt.NDArray[Any]) -> list[int]:
     return [column.ctypes.data for column in columns]
 
 
 def _addresses(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    return np.array(_of(*columns), np.int64)
+    return np.array(_pointers(*columns), np.int64)

@@ -90,7 +90,7 @@ def interference_with(
         files, count = ties.get(other.job, ([], 0))
         if meanwhile < 1 and not count:
             continue
-        together = _seconds(active & (there > 0), width) if meanwhile >= 1 else 0.0
+        together = _duration_of(active & (there > 0), width) if meanwhile >= 1 else 0.0
         culprit = Culprit(
             job=other.job,
             user=other.user,
@@ -108,7 +108,7 @@ def interference_with(
         job=job.job,
         start_s=start_s,
         end_s=end_s,
-        active_s=_seconds(active, width),
+        active_s=_duration_of(active, width),
         share=float(own.sum()) / whole if whole else 0.0,
         culprits=[
             one.model_copy(update={"share": min(meanwhile / whole, 1.0) if whole else 0.0})
@@ -117,7 +117,7 @@ def interference_with(
     )
 
 
-def _seconds(bins: npt.NDArray[np.bool_], width: float) -> float:
+def _duration_of(bins: npt.NDArray[np.bool_], width: float) -> float:
     return float(np.count_nonzero(bins) * width)
 
 

@@ -59,10 +59,10 @@ class ArchivedStreams(Mapping[int, ArchivedStream]):
         if self._last is None or self._last[0] != number:
             if not 1 <= number <= len(self):
                 raise KeyError(number)
-            self._last = number, self._made(number)
+            self._last = number, self._read_stream(number)
         return self._last[1]
 
-    def _made(self, number: int) -> ArchivedStream:
+    def _read_stream(self, number: int) -> ArchivedStream:
         member = int(self._lanes[number - 1]), int(self._ranks[number - 1])
         stream = ArchivedStream(f"stream {number}", StreamInfo(job="", source="archive"), member)
         for kind in (PartKind.STREAM, PartKind.NAMES, PartKind.LOSSES, PartKind.CLOSED):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...events.errors import InputError
 from ..native_library import native
+from .varints import differences
 
 _LEVEL: Final = 6
 _MANY: Final = 4096
@@ -44,7 +45,7 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     if not len(values):
         return b""
     if len(values) < _MANY:
-        zigzag = _zigzag(_grown(values))
+        zigzag = _zigzag(differences(values))
         data = zigzag.astype("<u8").view(np.uint8).reshape(len(values), 8).T.tobytes()
         if len(values) > _FEW:
             return zlib.compress(data, _LEVEL)
@@ -62,12 +63,6 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     return b"".join([*pieces, _END, checksum.to_bytes(4, "big")])
 
 
-def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    grown = np.empty(len(values), np.int64)
-    grown[0], grown[1:] = values[0], values[1:] - values[:-1]
-    return grown
-
-
 def _zigzag(grown: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Return zigzag-coded numbers, with the sign in the lowest bit. Small magnitudes give small numbers."""
     return ((grown << 1) ^ (grown >> 63)).view(np.uint64)
@@ -80,7 +75,7 @@ def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
     """
     compiled = native()
     if compiled is None:
-        zigzag = _zigzag(_grown(values))
+        zigzag = _zigzag(differences(values))
         count = (int(zigzag[1:].max()).bit_length() + 7) // 8
         return [(zigzag >> np.uint64(8 * place)).astype(np.uint8).tobytes() for place in range(count)]
     count = (int(compiled.integers_bits(values.ctypes.data, len(values))).bit_length() + 7) // 8

@@ -31,7 +31,7 @@ def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> byt
         return b""
     compiled = native()
     if compiled is None:
-        return _encode(_grown(values) if grown else values)
+        return _encode(differences(values) if grown else values)
     if not values.flags.c_contiguous:
         values = values.copy()
     room = np.empty(_MAX_BYTES * len(values), np.uint8)
@@ -39,7 +39,8 @@ def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> byt
     return room[:length].tobytes()
 
 
-def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def differences(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the first value and the differences between neighbours, int64[n], modulo 2^64."""
     grown = values.copy()
     grown[1:] -= values[:-1]
     return grown

@@ -170,12 +170,12 @@ class MergedParts:
         begins, firsts, steps = self._lines
         out = np.empty(self.key.width, np.int64)
         if len(firsts):
-            wanted = np.arange(len(self._lined)) * len(self.members) + place
+            wanted = np.arange(len(self._has_lines)) * len(self.members) + place
             line = np.searchsorted(self._line_keys, wanted, "right") - 1
             values = firsts[line] + steps[line] * (place - begins[line])
-            out[self._lined] = values + self._slopes[self._lined] * np.int64(rank)
+            out[self._has_lines] = values + self._slopes[self._has_lines] * np.int64(rank)
         if len(self._kept):
-            out[self._kept] = self._kept_of(place)
+            out[self._kept] = self._stored_numbers(place)
         return out
 
     @cached_property
@@ -216,7 +216,7 @@ class MergedParts:
     @cached_property
     def _line_keys(self) -> Integers:
         """Begin of each line, over all columns in sequence."""
-        counts = self._counts[self._lined]
+        counts = self._counts[self._has_lines]
         return np.repeat(np.arange(len(counts)), counts) * len(self.members) + self._lines[0]
 
     @cached_property
@@ -227,7 +227,7 @@ class MergedParts:
         return slopes if len(slopes) else np.zeros(self.key.width, np.int64)
 
     @cached_property
-    def _lined(self) -> Integers:
+    def _has_lines(self) -> Integers:
         """The columns that have lines."""
         return np.flatnonzero(self._counts)
 
@@ -236,7 +236,7 @@ class MergedParts:
         """The columns that are kept."""
         return np.flatnonzero(self._counts == 0)
 
-    def _kept_of(self, place: int) -> Integers:
+    def _stored_numbers(self, place: int) -> Integers:
         width = len(self._kept)
         row, kept = place // _rows(width), self._payload.kept
         rows = min(_rows(width), len(self.members) - row * _rows(width))

@@ -111,7 +111,7 @@ class Mapping(Struct, frozen=True):
 
     def of_call(self, call: str, layer: int, kind: int) -> tuple[str, ...]:
         """Return the texts for a call, one per part; "" for parts of paths."""
-        values = {"call": call, "layer": _named(Layer, layer), "kind": _named(Kind, kind).lower()}
+        values = {"call": call, "layer": _member_name(Layer, layer), "kind": _member_name(Kind, kind).lower()}
         return tuple(values.get(part.kind, "") for part in self.parts)
 
     def of_path(self, path: str, shared: bool) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def _part(piece: Piece, text: str) -> Part:
     return Part(kind, int(argument))
 
 
-def _named(vocabulary: type[Layer] | type[Kind], value: int) -> str:
+def _member_name(vocabulary: type[Layer] | type[Kind], value: int) -> str:
     try:
         return vocabulary(value).name
     except ValueError:

@@ -46,7 +46,7 @@ class ReorderBuffer(State):
         self._first = 0
         self._stop = 0
         self._end = 0
-        self._columns = _room(0)
+        self._columns = _empty_columns(0)
 
     def __len__(self) -> int:
         return self._stop - self._first
@@ -71,7 +71,7 @@ class ReorderBuffer(State):
         begin, count = self._end, len(activity)
         cases, activities, starts, durations, sizes = self._columns
         if begin + count > len(starts):
-            self._make_room(count)
+            self._reserve(count)
             begin = self._end
             cases, activities, starts, durations, sizes = self._columns
         rows = slice(begin, begin + count)
@@ -134,7 +134,7 @@ class ReorderBuffer(State):
 
     def fit(self) -> None:
         """Frees unused memory."""
-        self._move(_room(self._end - self._first))
+        self._move(_empty_columns(self._end - self._first))
 
     def snapshot(self) -> dict[str, Any]:
         """Return a copy of the state as plain data."""
@@ -146,12 +146,12 @@ class ReorderBuffer(State):
         """Create an object from a snapshot."""
         return super().restore(data | {"_columns": Events(*(column.copy() for column in data["_columns"]))})
 
-    def _make_room(self, count: int) -> None:
+    def _reserve(self, count: int) -> None:
         held = self._end - self._first
         if held + count <= len(self._columns.start) and held <= self._first:
             self._move(self._columns)
         else:
-            self._move(_room(max(held + count, 2 * held, _SMALLEST)))
+            self._move(_empty_columns(max(held + count, 2 * held, _SMALLEST)))
 
     def _move(self, columns: Events) -> None:
         held = self._end - self._first
@@ -160,7 +160,7 @@ class ReorderBuffer(State):
         self._columns, self._first, self._end = columns, 0, held
 
 
-def _room(length: int) -> Events:
+def _empty_columns(length: int) -> Events:
     return Events(
         np.empty(length, np.int64),
         np.empty(length, np.int32),

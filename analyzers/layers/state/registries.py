@@ -200,11 +200,11 @@ class Files(State):
         """
         file = file.astype(np.int64)
         found, group = distinct(file)
-        made = np.array([self._shared(number, known[number]) for number in found.tolist()], np.int64)[group]
+        made = np.array([self._shared_file(number, known[number]) for number in found.tolist()], np.int64)[group]
         rows = np.flatnonzero(made == _ON_EACH)
         if len(rows):
             found, group = distinct(host[rows] * _LOW + file[rows])
-            made[rows] = np.array([self._local(key, known) for key in found.tolist()], np.int64)[group]
+            made[rows] = np.array([self._local_file(key, known) for key in found.tolist()], np.int64)[group]
         beyond = (file != 0) & (made == 0)
         self.overflowed += int(np.count_nonzero(beyond) if count is None else count[beyond].sum())
         return made
@@ -225,33 +225,33 @@ class Files(State):
         files = [0]
         columns = zip(other.paths, other.hosts, other.mounts, other.systems, other.scopes, other.types, strict=True)
         for path, host, mount, system, scope, kind in list(columns)[1:]:
-            files.append(self._place(path, host, mount, system, scope, kind))
+            files.append(self._add_file(path, host, mount, system, scope, kind))
         self.overflowed += other.overflowed
-        classes = [self._class(name, group) for name, group in zip(other.names, other.class_groups, strict=True)]
+        classes = [self._class_number(name, group) for name, group in zip(other.names, other.class_groups, strict=True)]
         return np.array(files, np.int64), np.array(classes, np.int64)
 
-    def _shared(self, number: int, info: FileInfo) -> int:
+    def _shared_file(self, number: int, info: FileInfo) -> int:
         one = self._numbers.get(number)
         if one is None:
             scope = UNKNOWN if info.shared is None else int(info.shared)
             place = (info.mount_point, info.filesystem, scope, int(info.type))
-            one = _ON_EACH if scope == LOCAL else self._place(info.path, "", *place)
+            one = _ON_EACH if scope == LOCAL else self._add_file(info.path, "", *place)
             if one:
                 self._numbers[number] = one
         return one
 
-    def _local(self, key: int, known: Sequence[FileInfo]) -> int:
+    def _local_file(self, key: int, known: Sequence[FileInfo]) -> int:
         one = self._on_host.get(key)
         if one is None:
             host, number = divmod(key, _LOW)
             info = known[number]
             name = next(name for name, at in self._hosts.items() if at == host)
-            one = self._place(info.path, name, info.mount_point, info.filesystem, LOCAL, int(info.type))
+            one = self._add_file(info.path, name, info.mount_point, info.filesystem, LOCAL, int(info.type))
             if one:
                 self._on_host[key] = one
         return one
 
-    def _place(self, path: str, host: str, mount: str, system: str, scope: int, kind: int) -> int:
+    def _add_file(self, path: str, host: str, mount: str, system: str, scope: int, kind: int) -> int:
         key = host, path if kind != FileType.COPIED else f"{path}\0"  # code that programs copy has another group
         one = self._known.get(key)
         if one is None:
@@ -265,7 +265,7 @@ class Files(State):
             self.scopes.append(scope)
             self.types.append(kind)
             group = self._rule.group(path, kind)
-            self.classes.append(self._class(class_name(path), group))
+            self.classes.append(self._class_number(class_name(path), group))
             if one == len(self._class_of):
                 self._class_of = np.concatenate([self._class_of, np.zeros_like(self._class_of)])
                 self._group_of = np.concatenate([self._group_of, np.zeros_like(self._group_of)])
@@ -273,7 +273,7 @@ class Files(State):
             self._group_of[one] = group
         return one
 
-    def _class(self, name: str, group: int) -> int:
+    def _class_number(self, name: str, group: int) -> int:
         number = self._named.get((name, group))
         if number is None:
             number = self._named[name, group] = len(self.names)
