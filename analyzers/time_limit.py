@@ -60,7 +60,7 @@ class _Course(Struct, frozen=True):
 
 
 def measured_writes(prediction: Prediction, reads: BandwidthSignal, writes: BandwidthSignal, first_s: float) -> Written:
-    """Measures a job's writes over its last periods; without a period, returns an empty result."""
+    """Measure a job's writes over its last periods; without a period, returns an empty result."""
     period, coming = prediction.period_s, prediction.next_phase
     if period is None or coming is None:
         return Written(first_s, first_s, 0.0)
@@ -79,7 +79,7 @@ def measured_writes(prediction: Prediction, reads: BandwidthSignal, writes: Band
 
 
 def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) -> TimeLimit:
-    """Predicts what is saved and what is lost if a job is killed.
+    """Predict what is saved and what is lost if a job is killed.
 
     Args:
         prediction: current prediction of the job's period.
@@ -158,7 +158,7 @@ def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) 
 def _draw_checkpoints(
     prediction: Prediction, coming: NextPhase, drift: Drift, course: _Course, count: int
 ) -> tuple[_Floats, _Floats]:
-    """Draws starts and ends of the coming checkpoints, each float[draws, checkpoints]."""
+    """Draw starts and ends of the coming checkpoints, each float[draws, checkpoints]."""
     now_s, chance = prediction.made_at_s, np.random.default_rng(0)
     length, growth = drift.period_s.value, drift.per_phase
     seen = max((prediction.window.end_s - prediction.window.start_s) / length, 1.0)

@@ -116,7 +116,7 @@ def empty_batch() -> EventBatch:
 
 
 def concatenate(batches: Iterable[EventBatch]) -> EventBatch:
-    """Concatenates batches. A column that is constant with one value in all of them stays constant."""
+    """Concatenate batches. A column that is constant with one value in all of them stays constant."""
     parts = [batch for batch in batches if len(batch)]
     if not parts:
         return empty_batch()

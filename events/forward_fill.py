@@ -75,7 +75,7 @@ class ForwardFill:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> ForwardFill:
-        """Restores an instance from its snapshot."""
+        """Restore an instance from its snapshot."""
         made = cls.__new__(cls)
         vars(made).update(
             {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in data.items()}
@@ -112,7 +112,7 @@ class ForwardFill:
 
 
 def _order(groups: Ints) -> npt.NDArray[np.intp]:
-    """Sorts by group, keeping the order within groups. 16 bits are sorted by radix sort, faster than 64."""
+    """Sort by group, keeping the order within groups. 16 bits are sorted by radix sort, faster than 64."""
     low = int(groups.min())
     if int(groups.max()) - low < 65_536:
         return np.argsort((groups - low).astype(np.uint16), kind="stable")

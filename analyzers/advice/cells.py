@@ -92,7 +92,7 @@ class Table(State):
         return self._at.take(place), self._keys.take(place) == key
 
     def _admitted(self, key: Ints, fresh: Indices, count: Ints, fallback: Ints) -> Ints:
-        """Admits new keys while there is room. Returns the keys to use: fallbacks replace keys without room."""
+        """Admit new keys while there is room. Returns the keys to use: fallbacks replace keys without room."""
         new, first = np.unique(key[fresh], return_index=True)
         order = np.argsort(first)  # first come, first served
         room = max(self._budget - len(self._keys), 0)

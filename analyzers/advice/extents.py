@@ -107,7 +107,7 @@ class ExtentTable(State):
             self._keep(batch, at, offset[some], size[some], stream[at], thread, ended)
 
     def close_stream(self, stream: int) -> None:
-        """Forgets the counters of a stream that has ended."""
+        """Forget the counters of a stream that has ended."""
         self._calls.pop(stream, None)
         self._held.pop(stream, None)
 

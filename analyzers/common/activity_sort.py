@@ -33,7 +33,7 @@ class Groups(NamedTuple):
     size: Ints
 
     def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Repeats a value per activity [k] for each of its events."""
+        """Repeat a value per activity [k] for each of its events."""
         return np.repeat(values, self.lengths)
 
 

@@ -25,6 +25,6 @@ def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:
 
 
 def joined_columns(pieces: Iterable[Columns]) -> dict[str, npt.NDArray[Any]]:
-    """Concatenates at least one piece with the same columns."""
+    """Concatenate at least one piece with the same columns."""
     held = list(pieces)
     return {name: np.concatenate([piece[name] for piece in held]) for name in held[0]}

@@ -48,7 +48,7 @@ class Alerts:
         return sorted((each.alert for each in self._watched.values() if each.raised), key=lambda alert: alert.since_s)
 
     def resume(self, raised: Iterable[Alert], now_s: float) -> None:
-        """Restores alerts that an aggregator had raised before; they count as observed until now."""
+        """Restore alerts that an aggregator had raised before; they count as observed until now."""
         for alert in raised:
             if alert.state == "raised" and len(self._watched) < _MAX_ALERTS:
                 self._watched[alert.key] = _Watched(alert, self._settings.looks, now_s, raised=True)

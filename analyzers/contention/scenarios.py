@@ -70,7 +70,7 @@ class Scenarios:
 
 
 def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
-    """Draws scenarios and simulates them.
+    """Draw scenarios and simulate them.
 
     A job keeps its compute times between phases and their volumes. The duration of a phase depends on all jobs, which
     share the capacity max-min fairly.

@@ -73,7 +73,7 @@ class Victim:
         return found
 
     def tested(self) -> int:
-        """Returns the number of tests for this job."""
+        """Return the number of tests for this job."""
         return 1 + len(self.others) if self.alone.any() and self.shared.any() else 0
 
 

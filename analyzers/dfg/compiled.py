@@ -44,7 +44,7 @@ def tally(
 
 
 def sweep(compiled: ctypes.CDLL, concurrency: Concurrency, rows: Rows, start: Ints, duration: Ints) -> bool:
-    """Add events to the maximum concurrency; returns False without changes if some come too early."""
+    """Add events to the maximum concurrency; return False without changes if some come too early."""
     running = concurrency.running(len(rows))
     left = compiled.graph_sweep(
         *_pointers(rows, start, duration), len(rows),
@@ -68,7 +68,7 @@ def follow(
     start: Ints,
     duration: Ints,
 ) -> bool:
-    """Count edges, and cases per activity; returns False without changes if the helper cannot.
+    """Count edges, and cases per activity; return False without changes if the helper cannot.
 
     It requires that events of a case are in order of their starts and that no edge is new. ``slots`` has one entry per
     event, or one for all.

@@ -154,7 +154,7 @@ class Mapper:
         return number
 
     def _fit(self) -> None:
-        """Grows the table of pairs to the number of classes. Both dimensions stop at the bound."""
+        """Grow the table of pairs to the number of classes. Both dimensions stop at the bound."""
         rows, columns = self._cells.shape
         while rows < len(self._calls.meanings):
             rows *= 2

@@ -121,7 +121,7 @@ class DfgAnalyzer:
             self._end(name)
 
     def compact(self) -> None:
-        """Places all waiting events and frees memory, for a job without activity."""
+        """Place all waiting events and free memory, for a job without activity."""
         self._place(None)
         self._pending.fit()
 

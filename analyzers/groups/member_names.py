@@ -15,7 +15,7 @@ _NUMBER: Final = re.compile(r"(\d+)")
 
 
 def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> list[Who]:
-    """Names groups by what distinguishes them: commands, ranks, hosts, files, or processes.
+    """Name groups by what distinguishes them: commands, ranks, hosts, files, or processes.
 
     Args:
         groups: members of each group.

@@ -192,7 +192,7 @@ class Members:
         return "process" if len(self.all) > self._most else None
 
     def _coarser(self, step: str) -> Ints:
-        """Merge members; returns the new number of each."""
+        """Merge members; return the new number of each."""
         self.joined += 1
         if step == "command":
             self._command_step += 1

@@ -55,7 +55,7 @@ def _grouped_by_identity(chosen: npt.NDArray[np.bool_], identities: Sequence[obj
 
 
 def _merge_units(volumes: Volumes, units: Units, shapes: list[Shape], together: Units) -> tuple[Units, list[Shape]]:
-    """Merge the given units; returns all units and their shapes."""
+    """Merge the given units; return all units and their shapes."""
     if not together:
         return units, shapes
     merged = {unit for each in together for unit in each}

@@ -202,7 +202,7 @@ class _GroupSignal(BandwidthSignal):
         return ((self.last_ns or 0) - (self._sketch.since_ns(members) or 0)) / 1e9
 
     def forget(self) -> None:
-        """Invalidates the cache after a change of members."""
+        """Invalidate the cache after a change of members."""
         self._until = (-1, None)
 
     @property

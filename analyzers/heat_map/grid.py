@@ -107,7 +107,7 @@ class Grid:
             self.cells = np.concatenate([self.cells, more])
 
     def _reach(self, first: int, last: int) -> None:
-        """Shifts and coarsens the bins to include a range.
+        """Shift and coarsen the bins to include a range.
 
         The range is that from ``first`` to ``last`` at the finest length.
         """
@@ -130,7 +130,7 @@ class Grid:
 
 
 def summed_bins(cells: Ints, target: Ints, bins: int) -> Ints:
-    """Rebins cells: the content of bin i goes to bin ``target[i]`` of ``bins``."""
+    """Rebin cells: the content of bin i goes to bin ``target[i]`` of ``bins``."""
     summed = np.zeros((*cells.shape[:2], bins), np.int64)
     for at, to in enumerate(target.tolist()):
         summed[:, :, to] += cells[:, :, at]

@@ -66,7 +66,7 @@ class BoundedTable(State):
         return column
 
     def add(self, keys: Ints, **values: npt.ArrayLike) -> Rows:
-        """Add occurrences; returns the row of each, -1 if there was no room.
+        """Add occurrences; return the row of each, -1 if there was no room.
 
         Args:
             keys: int64[n].

@@ -118,7 +118,7 @@ def no_calls() -> Calls:
 
 
 def joined(parts: Iterable[Calls]) -> Calls:
-    """Concatenates the rows of several tables."""
+    """Concatenate the rows of several tables."""
     several = [part for part in parts if len(part)]
     if not several:
         return no_calls()

@@ -101,7 +101,7 @@ class LayerAnalyzer:
             self._process_buffered()
 
     def compact(self) -> None:
-        """Process buffered events and frees memory, for a job without activity."""
+        """Process buffered events and free memory, for a job without activity."""
         self._process_buffered()
         if len(self._waiting):
             self._waiting = summed_up(self._waiting)

@@ -20,7 +20,7 @@ _BUSY = 0.5  # duty from which on pauses are searched, too
 
 
 def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction) -> TraceSignal:
-    """Bins the volume of a prediction's window at its sampling frequency, reads and writes separately."""
+    """Bin the volume of a prediction's window at its sampling frequency, reads and writes separately."""
     bin_ns = max(1, round(1e9 / prediction.sampling_frequency_hz))
     first_ns, last_ns = round(prediction.window.start_s * 1e9), round(prediction.window.end_s * 1e9)
     signals = {kind: BandwidthSignal(bin_ns, settings.trace_bins) for kind in (Kind.READ, Kind.WRITE)}

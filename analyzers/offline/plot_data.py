@@ -91,7 +91,7 @@ def replay_of(
     every_s: float | None = None,
     ordering: Ordering = ordered,
 ) -> Replay:
-    """Replays a trace whose complete result is known.
+    """Replay a trace whose complete result is known.
 
     Args:
         batches: events of all streams, each batch with the mask of its stream's files.

@@ -120,7 +120,7 @@ def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Request
 
 
 def signal_of_requests(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
-    """Bins requests. If the bins do not cover their time, these are the newest bins of the largest group of requests.
+    """Bin requests. If the bins do not cover their time, these are the newest bins of the largest group of requests.
 
     Groups are separated by pauses that are longer than the bins.
     """
@@ -162,7 +162,7 @@ def _finest(span_ns: int, settings: DetectSettings) -> int:
 def _best(
     finest: SignalWindow, look: Callable[[SignalWindow], tuple[SignalWindow, PeriodEstimate]]
 ) -> tuple[SignalWindow, PeriodEstimate]:
-    """Analyzes a trace in few bins first. Finer bins follow until its period is certain and resolved.
+    """Analyze a trace in few bins first. Finer bins follow until its period is certain and resolved.
 
     Of results that agree, the one with the fewest bins counts, if it has 32 bins per period or more. Otherwise the most
     certain one counts, or that of the coarser bins if the certainty is similar and its period has 32 bins.

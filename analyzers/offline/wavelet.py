@@ -174,7 +174,7 @@ def _piece(values: Floats, periods: Floats, margin: int) -> list[Complexes]:
 
 
 def _folded(values: Floats, width: int) -> Floats:
-    """Averages groups of neighbouring bins; an incomplete last group is averaged over its own bins."""
+    """Average groups of neighbouring bins; an incomplete last group is averaged over its own bins."""
     if width <= 1 or not len(values):
         return values
     sums = np.add.reduceat(values, np.arange(0, len(values), width))
@@ -184,7 +184,7 @@ def _folded(values: Floats, width: int) -> Floats:
 
 
 def _column_means(values: Floats, edges: Floats) -> Floats:
-    """Averages values between edges. A column narrower than a value takes the value at its middle."""
+    """Average values between edges. A column narrower than a value takes the value at its middle."""
     at = np.minimum(edges[:-1].astype(np.intp), len(values) - 1)
     if len(values) < len(at):
         middle = np.minimum((0.5 * (edges[1:] + edges[:-1])).astype(np.intp), len(values) - 1)

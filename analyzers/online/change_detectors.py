@@ -31,7 +31,7 @@ class ChangeDetector(Protocol):
         ...
 
     def update(self, value: float) -> bool:
-        """Add a number; returns whether a change is now certain."""
+        """Add a number; return whether a change is now certain."""
         ...
 
 
@@ -60,7 +60,7 @@ class Adwin:
         return len(self._values)
 
     def update(self, value: float) -> bool:
-        """Add a number; returns whether older ones were dropped."""
+        """Add a number; return whether older ones were dropped."""
         self._values.append(value)
         changed = False
         while (cut := self._cut()) > 0:
@@ -117,7 +117,7 @@ class Cusum:
         return self._count
 
     def update(self, value: float) -> bool:
-        """Add a number; returns whether a sum exceeds the threshold."""
+        """Add a number; return whether a sum exceeds the threshold."""
         if self._count >= self.learning:
             deviation = max(math.sqrt(self._square / (self._count - 1)), MIN_DEVIATION)
             z = min(max((value - self._mean) / deviation, -_MAX_DEVIATIONS), _MAX_DEVIATIONS)
@@ -174,7 +174,7 @@ class PageHinkley:
         return self._count
 
     def update(self, value: float) -> bool:
-        """Add a number; returns whether the sum exceeds its minimum by more than the threshold."""
+        """Add a number; return whether the sum exceeds its minimum by more than the threshold."""
         self._count += 1
         self._mean += (value - self._mean) / self._count
         if self._count <= self.learning:

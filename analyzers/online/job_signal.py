@@ -40,7 +40,7 @@ class ReadWriteSignals:
         self.bytes_written = 0
 
     def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
-        """Add events; returns start and end of those that count, or None if none counts."""
+        """Add events; return start and end of those that count, or None if none counts."""
         if len(batch) <= FEW:
             return self._add_few(batch, left_out, now_ns)
         first = int(batch.start.min())

@@ -153,7 +153,7 @@ class Predictor:
                 windows.flush(first_ns, last_ns)
 
     def predict(self, now_ns: int, *, whole: bool = False) -> Prediction:
-        """Predicts the job's period.
+        """Predict the job's period.
 
         Args:
             now_ns: current time on the clock of the events. Later data (a node's clock that is ahead) extends the

@@ -248,7 +248,7 @@ class ResolutionSearch:
     def _estimate_known(
         self, known: _KnownPeriod, now_ns: int, searches: bool = True
     ) -> tuple[SignalWindow, PeriodEstimate]:
-        """Measures the known period. Searches alternatives if it is new or became less sure, and at intervals."""
+        """Measure the known period. Searches alternatives if it is new or became less sure, and at intervals."""
         end_ns = max(now_ns, self._observed.last_ns)
         first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
         window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)

@@ -96,7 +96,7 @@ class AnalysisQueue:
         return QueuedEvents(self._batches[0].select(slice(first, None)), runs)
 
     def pack(self) -> None:
-        """Concatenates all events to one batch that shares no memory with received messages."""
+        """Concatenate all events to one batch that shares no memory with received messages."""
         if self._batches:
             self._batches, self._whole = [concatenate(self._batches)], None
 

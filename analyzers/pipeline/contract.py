@@ -58,7 +58,7 @@ class Analyzer(Protocol):
         ...
 
     def compact(self) -> None:
-        """Process buffered events, and frees memory that a job without activity does not need."""
+        """Process buffered events, and free memory that a job without activity does not need."""
         ...
 
     def losses(self) -> dict[str, int]:

@@ -84,7 +84,7 @@ class JobGraph:
             self._analyzer.close_case(case)
 
     def compact(self) -> None:
-        """Frees memory that a job without activity does not need."""
+        """Free memory that a job without activity does not need."""
         self._analyzer.compact()
 
     def graph(self) -> Graph:
@@ -116,7 +116,7 @@ class JobGraph:
         return np.broadcast_to(np.int64(self._number(stream)), (length,))
 
     def _number(self, stream: str) -> int:
-        """Numbers a stream until it is closed. A job may have any number of successive streams."""
+        """Assign a number to a stream until it is closed. A job may have any number of successive streams."""
         if stream not in self._streams:
             self._streams[stream] = self._numbered
             self._numbered += 1

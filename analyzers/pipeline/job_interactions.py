@@ -179,7 +179,7 @@ KIND = AnalyzerKind("interactions", lambda context: JobInteractions(context) if 
 
 
 def rank_jobs(jobs: Sequence[tuple[str, Tables, Sequence[str]]], settings: InteractionSettings) -> Ranking:
-    """Ranks jobs by the files through which they interact.
+    """Rank jobs by the files through which they interact.
 
     These are shared files, and node-local ones of a common host.
 

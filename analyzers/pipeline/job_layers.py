@@ -35,7 +35,7 @@ class JobLayers:
         self._analyzer.close_stream(stream)
 
     def compact(self) -> None:
-        """Frees memory that a job without activity does not need."""
+        """Free memory that a job without activity does not need."""
         self._analyzer.compact()
 
     def deferred_result(self) -> Callable[..., Layers]:

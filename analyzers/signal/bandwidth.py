@@ -196,7 +196,7 @@ class BandwidthSignal:
                 fresh, at = _merged(fresh, at)
 
     def _place_end(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int) -> None:
-        """Places the part within the range of one level."""
+        """Place the part within the range of one level."""
         ring, newest = self._rings[level], self._newest // FACTOR**level
         lowest = ring.floor(newest) * FACTOR**level
         rows = np.flatnonzero(last >= lowest)

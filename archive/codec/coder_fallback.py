@@ -46,7 +46,7 @@ class CoderFallback:
         self._read = [0] * fields
 
     def feed(self, groups: Sequence[int], fields: Sequence[Sequence[int]]) -> list[int]:
-        """Encode calls; returns fewer terminals than calls if a new section is needed."""
+        """Encode calls; return fewer terminals than calls if a new section is needed."""
         coded: list[int] = []
         for group, values in zip(groups, fields, strict=True):
             if len(self.terminals) == MAX_TERMINALS:
@@ -73,7 +73,7 @@ class CoderFallback:
         return number
 
     def define(self, terminal: Terminal) -> int:
-        """Return a terminal's number; assigns one to a new terminal."""
+        """Return a terminal's number; assign one to a new terminal."""
         number = self._numbers.setdefault(terminal, len(self.terminals))
         if number == len(self.terminals):
             self.terminals.append(terminal)

@@ -34,7 +34,7 @@ def join(
     duration: npt.NDArray[np.int64],
     texts: Texts,
 ) -> EventBatch:
-    """Reassembles n calls, in the reader's numbers: the inverse of ``splitter.Splitter.split``.
+    """Reassemble n calls, in the reader's numbers: the inverse of ``splitter.Splitter.split``.
 
     Args:
         rows: the columns ``STATIC`` of each call's group, int64[n, 8].
@@ -97,7 +97,7 @@ class Texts:
 
 
 def _hashed(columns: list[npt.NDArray[np.int64]], seeds: npt.NDArray[np.uint64], length: int) -> npt.NDArray[np.uint64]:
-    """Hashes rows, uint64[length]; every bit of a value affects the hash, including the upper ones."""
+    """Hash rows, uint64[length]; every bit of a value affects the hash, including the upper ones."""
     hashed = np.zeros(length, np.uint64)
     for column, seed in zip(columns, seeds, strict=False):  # one seed per column; there may be more seeds
         hashed = (hashed ^ (np.ascontiguousarray(column).view(np.uint64) * seed)) * np.uint64(0x9E3779B97F4A7C15)

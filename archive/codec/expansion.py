@@ -83,7 +83,7 @@ def _rule_ends(rules: Rules, where: str) -> npt.NDArray[np.int64]:
 
 
 def _repeat(out: npt.NDArray[np.int32], start: int, stop: int, times: int, where: str) -> int:
-    """Repeats the range from start to stop so many times. Returns the end of the last copy."""
+    """Repeat the range from start to stop so many times. Returns the end of the last copy."""
     if times == 1:
         return stop
     end = start + (stop - start) * times

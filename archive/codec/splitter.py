@@ -86,7 +86,7 @@ class Splitter:
         return groups, fields
 
     def code(self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder) -> Codes:
-        """Split rows and pass them to a coder; returns its result, see ``split`` and ``Coder.feed``."""
+        """Split rows and pass them to a coder; return its result, see ``split`` and ``Coder.feed``."""
         if self._native is None:
             return coder.feed(*self.split(batch, low, high, table))
         terminals = np.empty(high - low, np.int32)
@@ -176,7 +176,7 @@ class Splitter:
         )
 
     def _learn(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> None:
-        """Numbers the next new call or signature, and further new ones after it."""
+        """Assign numbers to the next new call or signature, and to further new ones."""
         self._learn_calls(batch.call[low:high], table)
         self.templates.learn(_defined(batch.signature[low:high], table.signature_count), table.signature)
 

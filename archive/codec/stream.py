@@ -189,7 +189,7 @@ class _OpenSection:
         )
 
     def _stamp(self, count: int) -> None:
-        """Packs that many of the buffered times; large chunks need less space and time."""
+        """Pack that many of the buffered times; large chunks need less space and time."""
         start = np.concatenate([each for each, _ in self._held])
         duration = np.concatenate([each for _, each in self._held])
         self._stamps.append(pack_stamps(start[:count], duration[:count], self._tick_ns))

@@ -42,7 +42,7 @@ class Stamps(msgspec.Struct, array_like=True, frozen=True):
 
 
 def pack_stamps(start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64], tick_ns: int = 1) -> Stamps:
-    """Packs starts and durations, int64[n] each; all arithmetic is modulo 2^64.
+    """Pack starts and durations, int64[n] each; all arithmetic is modulo 2^64.
 
     With a tick of more than 1 ns, starts and ends are rounded down to ticks.
     """

@@ -66,7 +66,7 @@ class MergedIndex:
         self._held_bundles = _Held[list[bytes]]()
 
     def add_pieces(self, payload: bytes, at: int) -> None:
-        """Indexes a block of pieces.
+        """Index a block of pieces.
 
         Raises:
             ValueError, msgspec.MsgspecError: the block is malformed.
@@ -75,7 +75,7 @@ class MergedIndex:
             self._pieces[number] = at, len(payload), place
 
     def add(self, payload: bytes, at: int) -> None:
-        """Indexes a block of merged parts.
+        """Index a block of merged parts.
 
         Raises:
             InputError: some of it is unusable; the rest is indexed.

@@ -38,7 +38,7 @@ _ADLER: Final = 65521
 
 
 def pack(values: npt.NDArray[np.int64]) -> bytes:
-    """Packs int64 values with small differences. Source: [Recorder] (timestamps as deltas, deflated).
+    """Pack int64 values with small differences. Source: [Recorder] (timestamps as deltas, deflated).
 
     Bytes of equal significance are adjacent, because the upper ones are mostly zero.
     """
@@ -99,7 +99,7 @@ def estimate(values: npt.NDArray[np.int64]) -> float:
 
 
 def _deflate(block: bytes) -> bytes:
-    """Deflates bytes up to a byte boundary, with a method chosen by a sample."""
+    """Deflate bytes up to a byte boundary, with a method chosen by a sample."""
     sample = block[:_SAMPLE] + block[-_SAMPLE:]
     gain = len(sample) / len(zlib.compress(sample, 1))
     if gain < 1.05:
@@ -117,7 +117,7 @@ def _deflate(block: bytes) -> bytes:
 
 
 def _coded(block: bytes) -> bytes:
-    """Deflates bytes individually by a Huffman code."""
+    """Deflate bytes individually by a Huffman code."""
     compiled = native()
     if compiled is None:
         deflate = _way(1, zlib.Z_HUFFMAN_ONLY)
@@ -147,7 +147,7 @@ def _with_zeros(checksum: int, count: int) -> int:
 
 
 def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
-    """Unpacks ``count`` values.
+    """Unpack ``count`` values.
 
     Raises:
         InputError: the bytes do not contain that many values; no more memory is used than they need.

@@ -27,7 +27,7 @@ _NOTHING: Final = Packed(0, b"")
 
 
 def pack(array: npt.NDArray[Any]) -> Packed:
-    """Packs an array of integers in row-major order."""
+    """Pack an array of integers in row-major order."""
     flat = np.ascontiguousarray(array, np.int64).reshape(-1)
     if len(flat) > FEW:
         return Packed(len(flat), integers.pack(flat))
@@ -35,7 +35,7 @@ def pack(array: npt.NDArray[Any]) -> Packed:
 
 
 def unpack(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:
-    """Unpacks the result of ``pack``.
+    """Unpack the result of ``pack``.
 
     Raises:
         InputError: it is not an array of at most ``most`` integers.

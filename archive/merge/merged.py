@@ -252,7 +252,7 @@ class MergedParts:
         return np.concatenate(parts)
 
     def _chunk(self, at: int, count: int) -> Integers:
-        """Unpacks a chunk; the last one is cached, because members are usually read in sequence."""
+        """Unpack a chunk; the last one is cached, because members are usually read in sequence."""
         held: dict[int, Integers] = self.__dict__.setdefault("_held", {})
         if at not in held:
             held.clear()

@@ -42,7 +42,7 @@ class _Group:
     leaves: list[Patterns] = field(default_factory=list)
 
     def add(self, rank: int, numbers: Integers) -> int:
-        """Add a member; returns the growth of the group in bytes."""
+        """Add a member; return the growth of the group in bytes."""
         self.ranks.append(rank)
         self.rows.append(numbers)
         grown = numbers.nbytes

@@ -26,7 +26,7 @@ _DROP_ALL: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 
 def raise_limit() -> int:
-    """Raise this process's limit of open files as far as permitted; returns the limit."""
+    """Raise this process's limit of open files as far as permitted; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -149,7 +149,7 @@ class ListenerGuard:
             self._is_blocked = self._is_stopped = True
 
     def close(self) -> None:
-        """Releases everything; must be called before the socket is closed."""
+        """Release everything; must be called before the socket is closed."""
         self._gate.open()
         self._gate.close()
         self._drop_spares()

@@ -24,7 +24,7 @@ _PORT: Final = re.compile(r"[0-9]{1,5}")
 
 
 def check_endpoint(endpoint: str, *, connects: bool = False) -> None:
-    """Refuses invalid endpoints of ZeroMQ, which itself interprets port 99999 as 34463.
+    """Refuse invalid endpoints of ZeroMQ, which itself interprets port 99999 as 34463.
 
     Args:
         endpoint: ``tcp://HOST:PORT``, ``ipc://PATH`` or ``inproc://NAME``.
@@ -74,7 +74,7 @@ def unix_path(address: str) -> Path | None:
 
 
 def check_private(endpoint: str, *, allow: bool, permission: str = "allow_plaintext", connects: bool = False) -> None:
-    """Refuses endpoints that others on the network could reach in plain text.
+    """Refuse endpoints that others on the network could reach in plain text.
 
     Args:
         endpoint: endpoint of ZeroMQ.

@@ -140,7 +140,7 @@ def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
 
 
 def _place(calls: Calls, rows: Ints) -> Ints:
-    """Numbers the places of requests.
+    """Assign numbers to the places of requests.
 
     A place is a direction and a class of file, or a folder for files with few requests.
     """

@@ -28,7 +28,7 @@ class Piece(str):
         return piece
 
     def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
-        """Supports pickling."""
+        """Support pickling."""
         return str(self), self.at
 
 
@@ -53,7 +53,7 @@ def raise_declaration_error(what: str, text: str, at: int, problem: str, expecte
 
 
 def check_length(what: str, text: str) -> None:
-    """Rejects unreasonably long texts.
+    """Reject unreasonably long texts.
 
     Raises:
         ConfigError: the text is too long.

@@ -42,7 +42,7 @@ def normalise(path: str) -> str:
 
 
 def top_levels(path: str, levels: int) -> str:
-    """Shortens a path to its top levels; the file's own name counts as a level.
+    """Shorten a path to its top levels; the file's own name counts as a level.
 
     Source: [DFG], Eq. 4.
 

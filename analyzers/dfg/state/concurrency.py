@@ -198,7 +198,7 @@ def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
 
 
 def _sort(keys: Ints) -> None:
-    """Sorts in place; merges runs if there are few, as in nearly ordered events."""
+    """Sort in place; merge runs if there are few, as in nearly ordered events."""
     falls = int(np.count_nonzero(keys[1:] < keys[:-1]))
     if falls:
         keys.sort(kind="stable" if falls * _LONG_RUN < len(keys) else None)

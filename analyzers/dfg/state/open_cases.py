@@ -53,7 +53,7 @@ class OpenCases(State):
         self._seen = seen
 
     def slots(self, cases: Ints) -> Rows:
-        """Return the slots of distinct cases; opens new cases."""
+        """Return the slots of distinct cases; open new cases."""
         table = self._slots
         return np.array([table[case] if case in table else self._open(case) for case in cases.tolist()], np.intp)
 
@@ -88,7 +88,7 @@ class OpenCases(State):
             self._slots[name] = slot
 
     def close(self, case: int) -> int:
-        """Close a case; returns its last activity, or ``NOTHING`` if it was not open."""
+        """Close a case; return its last activity, or ``NOTHING`` if it was not open."""
         slot = self._slots.pop(case, None)
         if slot is None:
             return NOTHING
@@ -98,7 +98,7 @@ class OpenCases(State):
         return last
 
     def evict(self) -> Rows:
-        """Close the longest idle cases beyond the bound; returns their last activities."""
+        """Close the longest idle cases beyond the bound; return their last activities."""
         excess = len(self._slots) - self._bound
         if excess <= 0:
             return np.zeros(0, np.intp)

@@ -67,7 +67,7 @@ class ReorderBuffer(State):
         return self._columns.pick(slice(self._stop, self._end))
 
     def put(self, case: npt.ArrayLike, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray) -> int:
-        """Add events, whose ``case`` may be a single number; returns the number of buffered events."""
+        """Add events, whose ``case`` may be a single number; return the number of buffered events."""
         begin, count = self._end, len(activity)
         cases, activities, starts, durations, sizes = self._columns
         if begin + count > len(starts):
@@ -127,13 +127,13 @@ class ReorderBuffer(State):
         return events.pick(slice(0, taken))
 
     def rename(self, case: int, name: int) -> bool:
-        """Change the case of a case's events; returns whether there are any."""
+        """Change the case of a case's events; return whether there are any."""
         rows = np.flatnonzero(self.events.case == case)
         self.events.case[rows] = name
         return len(rows) > 0
 
     def fit(self) -> None:
-        """Frees unused memory."""
+        """Free unused memory."""
         self._move(_empty_columns(self._end - self._first))
 
     def snapshot(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Communities:
 
 
 def communities_of(network: Network, connections: Connections, part: Rows) -> Communities | None:
-    """Divides each component so that most interactions stay within a community; None without NetworkX.
+    """Divide each component so that most interactions stay within a community; None without NetworkX.
 
     Vertices and the files between them are divided together; directions are ignored.
     """

@@ -288,7 +288,7 @@ def _volume(network: Network) -> Floats:
 
 
 def _by_weight(part: Rows, files: Rows, volume: Floats) -> tuple[Rows, Rows, Ints]:
-    """Numbers components from 0 by descending interactions; returns their interactions, too."""
+    """Return components numbered by descending interactions, and their interactions."""
     labels = np.unique(part[part >= 0])
     if not len(labels):
         return part, np.full(len(files), -1, np.intp), np.zeros(0, np.int64)

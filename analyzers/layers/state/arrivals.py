@@ -102,7 +102,7 @@ class Arrivals(State):
         self._put(key, np.stack([ones, start, none, start, calls.process[rows], calls.end[rows], idle], axis=1))
 
     def close(self, serials: Ints) -> None:
-        """Forgets processes that have ended."""
+        """Forget processes that have ended."""
         ended = set(serials.tolist())
         if ended:
             self._next = {key: number for key, number in self._next.items() if key >> _SERIES_BITS not in ended}

@@ -63,7 +63,7 @@ class Processes:
         return np.where(serial <= self._bound, serial, 0)
 
     def close(self, stream: str) -> list[int]:
-        """End a stream; returns the serial numbers of the processes that ended with it."""
+        """End a stream; return the serial numbers of the processes that ended with it."""
         name, keys = self._streams.pop(stream, ("", set()))
         numbers = self._groups.get(name, {})
         ended = set()

@@ -265,7 +265,7 @@ class _Columns(NamedTuple):
 
 
 def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Ints:
-    """Packs the columns with few values into one integer."""
+    """Pack the columns with few values into one integer."""
     bits = np.zeros(len(calls), np.int64)
     columns = (
         calls.layer,

@@ -123,7 +123,7 @@ def _narrow(marks: npt.NDArray[np.int64]) -> _Marks:
 
 
 def _wide(marks: _Marks) -> npt.NDArray[np.int64]:
-    """Restores the columns of ``_narrow``, int64[columns, n]."""
+    """Restore the columns of ``_narrow``, int64[columns, n]."""
     made = np.stack([column.astype(np.int64) for column in marks])
     made[2] += made[1]
     return made

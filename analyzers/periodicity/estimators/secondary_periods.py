@@ -187,7 +187,7 @@ def _earlier(view: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) ->
 
 
 def _most_regular(phases: Phases, shortest: float) -> Regularity:
-    """Measures phases before a change of period. The last interval may lie between the two periods."""
+    """Measure phases before a change of period. The last interval may lie between the two periods."""
     found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
     all_of_them, rest = (each for each in found if each is not None)
     return rest if rest.spread < TUNING.tolerances.clearly_smaller_spread * all_of_them.spread else all_of_them

@@ -26,7 +26,7 @@ _QUALITY: Final = TUNING.quality
 def best_candidate(
     view: SignalWindow, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
 ) -> PeriodCandidate | None:
-    """Segments the window by several hypotheses of the period; returns the result with the highest weight.
+    """Segment the window by several hypotheses of the period; return the result with the highest weight.
 
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
@@ -158,7 +158,7 @@ def score_candidates(
     by_pauses: bool = False,
     seen: set[bytes] | None = None,
 ) -> PeriodCandidate | None:
-    """Segments the signal from bin ``begin`` on and measures the phases.
+    """Segment the signal from bin ``begin`` on and measure the phases.
 
     Args:
         view: signal, for its window and whether it was cut.
@@ -211,7 +211,7 @@ def without_cut_phase(phases: Phases, cut: bool) -> Phases:
 
 
 def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool) -> tuple[Phases, Regularity | None]:
-    """Measures phases; irregular ones are corrected if that makes them regular.
+    """Measure phases; irregular ones are corrected if that makes them regular.
 
     Some may have merged, some may be extra, and some may be missing because they are far smaller than usual.
     """

@@ -49,7 +49,7 @@ class Train(Struct, frozen=True, eq=False):
 
 
 def interleaved(phases: Phases) -> tuple[Train, Train] | None:
-    """Separates the phases of two programs; None if there are not two.
+    """Separate the phases of two programs; None if there are not two.
 
     Common distances of phases, to the next phase or one of those after it, are tried from the shortest on, as in the
     deinterleaving of radar pulses (Milojevic and Popovic 1992). The least likely sequence of phases at such a distance

@@ -59,7 +59,7 @@ def shortest_interval(period: float) -> float:
 
 
 def regularity(phases: Phases, shortest: float = 0.0, *, allow_missed: bool = True) -> Regularity | None:
-    """Measures the intervals between the phases' starts; None for fewer than two phases.
+    """Measure the intervals between the phases' starts; None for fewer than two phases.
 
     Intervals between ends, or without the first phase, are used if they are far more regular: a start-up is no phase,
     and may run into the first one. Only intervals since the last change of period are used. If intervals are alike
@@ -130,7 +130,7 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
 
 
 def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: float) -> Regularity | None:
-    """Measures the pauses between phases. None if they are not far more regular than the intervals between starts.
+    """Measure the pauses between phases. None if they are not far more regular than the intervals between starts.
 
     A program with a fixed computation time behaves like this: if other jobs delay a phase, the next one starts later. A
     few pauses may be longer, across missed phases, if they explain the starts far better than the intervals do.
@@ -220,7 +220,7 @@ def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: boo
 
 
 def _with_drift(found: Regularity) -> Regularity:
-    """Measures the spread around a line if that fits better.
+    """Measure the spread around a line if that fits better.
 
     The latest intervals must fit a line far better than a mean.
     """
@@ -260,7 +260,7 @@ def extrapolated_interval(intervals: Floats) -> tuple[float, Floats]:
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
-    """Measures the intervals since a change of period. The first may lie between the two periods."""
+    """Measure the intervals since a change of period. The first may lie between the two periods."""
     found = _measure(intervals, shortest)
     if len(intervals) > _INTERVALS.min_new_intervals + 1:
         rest = _measure(intervals[1:], shortest)

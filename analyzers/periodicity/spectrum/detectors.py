@@ -111,7 +111,7 @@ def _lof(at: Floats, share: Floats, tolerance: float) -> Outliers:
 
 
 def _by_decision(decision: Floats) -> Outliers:
-    """Classifies by decision values: outliers are negative, and the lowest value has the highest confidence."""
+    """Classify by decision values: outliers are negative, and the lowest value has the highest confidence."""
     span = float(decision.max() - decision.min())
     confidence = (decision.max() - decision) / span if span > 0 else np.zeros(len(decision))
     return Outliers(decision < 0, confidence)

@@ -35,7 +35,7 @@ class Following(NamedTuple):
 
 
 def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: float, period: float) -> list[Following]:
-    """Predicts the phases after the next one, if none is missed.
+    """Predict the phases after the next one, if none is missed.
 
     The deviation over several intervals is measured on the past ones. If phases keep a grid, a late one does not delay
     those after it; if each waits for the one before, it does. Missed phases delay the prediction.

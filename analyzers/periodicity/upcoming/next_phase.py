@@ -24,7 +24,7 @@ def next_phase(
     following: list[Following],
     confidence: float,
 ) -> NextPhase:
-    """Predicts the next phase; duration and volume are means of the past complete phases.
+    """Predict the next phase; duration and volume are means of the past complete phases.
 
     The last phase is excluded while it may be running. Intervals follow from the spread of past phases.
 

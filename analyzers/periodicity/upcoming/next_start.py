@@ -151,7 +151,7 @@ class _Odds:
 
 
 def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> NextStart:
-    """Predicts the next start from past rates. These are the rates of phases on time, missed phases and stray phases.
+    """Predict the next start from past rates. These are the rates of phases on time, missed phases and stray phases.
 
     On time is an interval of the clock after the last start or end; each missed phase adds one period, up to three.
     Odds of starts that would have been seen by now are removed. The prediction is the start with the highest odds
