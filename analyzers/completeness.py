@@ -66,7 +66,7 @@ class Completeness:
         events = sum(hole.events * hole.within(start_ns, end_ns) for hole in self._holes)
         moved = sum(hole.moved * hole.within(start_ns, end_ns) for hole in self._holes)
         before, until = self._until(start_ns), self._until(end_ns)
-        return min(_part(until[0] - before[0], events), _part(until[1] - before[1], moved))
+        return min(_received_share(until[0] - before[0], events), _received_share(until[1] - before[1], moved))
 
     def _until(self, at_ns: int) -> tuple[float, float]:
         """Return cumulative calls and bytes up to a time, interpolated linearly between two marks."""
@@ -88,5 +88,5 @@ def _joined(first: _Hole, second: _Hole | None = None) -> _Hole:
     return _Hole(first.start_ns, end_ns, first.events + second.events, first.moved + second.moved)
 
 
-def _part(seen: float, lost: float) -> float:
+def _received_share(seen: float, lost: float) -> float:
     return seen / (seen + lost) if lost > 0 else 1.0

@@ -62,7 +62,7 @@ class SharedFiles:
             culprits.append(culprit.model_copy(update=more))
         return slowdown.model_copy(update={"culprits": culprits})
 
-    def contended(
+    def contended_files(
         self, views: Sequence[JobView], loads: Mapping[str, Sequence[Load]], slowdowns: Sequence[Slowdown]
     ) -> list[ContendedFile]:
         """Return the shared files of jobs that did I/O simultaneously on the files' file system.

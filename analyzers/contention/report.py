@@ -89,7 +89,7 @@ def contention_of(
         collisions=sorted(collisions, key=lambda each: each.start_s.value),
         next_phases=sorted(next_phases, key=lambda each: each.start_s.value),
         ongoing=ongoing,
-        files=shared.contended(looked_at, all_loads, slowdowns),
+        files=shared.contended_files(looked_at, all_loads, slowdowns),
         abstained=_abstained(views[: settings.max_jobs], foreseen, settings),
     )
 

@@ -90,7 +90,9 @@ def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, 
         volumes[:, number, 0] = job.under_way
     follows = np.array([job.gap is not None for job in jobs], np.bool_)
     begun = np.minimum(gaps[:, :, 0], 0.0) if most else np.zeros((count, len(jobs)))
-    outcome = _shared(np.maximum(gaps, 0.0), volumes, np.array([job.rate for job in jobs]), capacity, horizon, follows)
+    outcome = _simulate(
+        np.maximum(gaps, 0.0), volumes, np.array([job.rate for job in jobs]), capacity, horizon, follows
+    )
     if most:  # phases that may have begun already are simulated from now on
         outcome.start[:, :, 1] += begun
     return outcome
@@ -136,7 +138,7 @@ def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
     return first
 
 
-def _shared(
+def _simulate(
     gaps: Floats,
     volumes: Floats,
     limits: Floats,

@@ -223,7 +223,7 @@ class Sketch:
 
 def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int, members: int) -> Floats:
     """Return the bytes of each member before and after a time, [members, 2]. Most batches of a burst span no more."""
-    before = volume.astype(np.float64) if int(end.max()) <= border_ns else _before(start, end, volume, border_ns)
+    before = volume.astype(np.float64) if int(end.max()) <= border_ns else _bytes_before(start, end, volume, border_ns)
     after = volume - before
     if member.strides == (0,):
         made = np.zeros((members, 2))
@@ -232,7 +232,7 @@ def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], bo
     return np.stack([np.bincount(member, each, members) for each in (before, after)], axis=1)
 
 
-def _before(start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int) -> Floats:
+def _bytes_before(start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int) -> Floats:
     """Return the bytes of each request before a time. A request of zero duration moves them at its start."""
     share = (border_ns - start) / np.maximum(end - start, 1)
     before: Floats = volume * np.minimum(np.maximum(share, 0.0), 1.0)

@@ -85,7 +85,7 @@ class Filter(Struct, frozen=True):
         while at < len(text):
             if len(terms) == MAX_TERMS:
                 raise_declaration_error("filter", text, at, "too many terms", f"at most {MAX_TERMS}")
-            term, at = _term(text, at, sites or {})
+            term, at = _parse_term(text, at, sites or {})
             terms.append(term)
             if at < len(text) and not text[at].isspace():
                 raise_declaration_error(
@@ -187,7 +187,7 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _term(text: str, at: int, sites: Mapping[str, str]) -> tuple[Term, int]:
+def _parse_term(text: str, at: int, sites: Mapping[str, str]) -> tuple[Term, int]:
     found = _TERM.match(text, at)
     if found is None:
         raise_declaration_error("filter", text, at, "this is no term", _EXPECTED)
@@ -199,18 +199,18 @@ def _term(text: str, at: int, sites: Mapping[str, str]) -> tuple[Term, int]:
         raise_declaration_error(
             "filter", text, found.start("operator"), f"~ looks for text, and {key} has none", f"{key}= or {key}!="
         )
-    values, end = _values(text, found.end(), key)
+    values, end = _parse_values(text, found.end(), key)
     negated = operator.startswith("!")
     if by_text:
         contains = operator.endswith("~")
         if key == "path":
             values = [(_without_variable(text, value, where, sites), where) for value, where in values]
-        patterns = tuple(re.compile(_pattern(value, contains), re.DOTALL) for value, _ in values)
+        patterns = tuple(re.compile(_regex_of(value, contains), re.DOTALL) for value, _ in values)
         return Term(key, negated, texts=patterns), end
-    return Term(key, negated, spans=tuple(_span(text, key, value, where) for value, where in values)), end
+    return Term(key, negated, spans=tuple(_parse_span(text, key, value, where) for value, where in values)), end
 
 
-def _pattern(value: str, contains: bool) -> str:
+def _regex_of(value: str, contains: bool) -> str:
     return f".*{re.escape(value)}.*" if contains else fnmatch.translate(value)
 
 
@@ -224,7 +224,7 @@ def _without_variable(text: str, value: str, at: int, sites: Mapping[str, str]) 
     return sites[name].rstrip("/") + slash + rest
 
 
-def _values(text: str, at: int, key: str) -> tuple[Sequence[tuple[str, int]], int]:
+def _parse_values(text: str, at: int, key: str) -> tuple[Sequence[tuple[str, int]], int]:
     values: list[tuple[str, int]] = []
     while True:
         found = _VALUE.match(text, at)
@@ -239,7 +239,7 @@ def _values(text: str, at: int, key: str) -> tuple[Sequence[tuple[str, int]], in
         at += 1
 
 
-def _span(text: str, key: str, value: str, at: int) -> Span:
+def _parse_span(text: str, key: str, value: str, at: int) -> Span:
     if key in CODED:
         for member in CODED[key]:
             if member.name == value.upper().replace("-", ""):

@@ -12,7 +12,7 @@ from ..update import LayerAnalyzer
 from .report_collectives import collectives
 from .report_context import ReportContext
 from .report_files import files, mounts, own_files
-from .report_handles import handles, host_layers, marks, process_handles, process_layers
+from .report_handles import handles, host_layers, process_handles, process_layers, timeline_marks
 from .report_layers import accounts, fates, layer_stats, named_calls, sizes, steps
 
 _NS: Final = 1e9
@@ -91,7 +91,7 @@ def make_report(
         process_handles=by_node,
         process_handles_left_out=nodes_left_out,
         calls=named_calls(view, cut.calls),
-        marks=marks(view, nodes),
+        marks=timeline_marks(view, nodes),
         losses={reason: lost for reason, lost in whole.losses().items() if lost},
     )
     return report.model_copy(update={"findings": findings(view, report, analyzer.settings.thresholds)})

@@ -112,7 +112,7 @@ def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
     return made, len(pairs) - len(made)
 
 
-def marks(view: ReportContext, nodes: set[int]) -> list[Mark]:
+def timeline_marks(view: ReportContext, nodes: set[int]) -> list[Mark]:
     """Return the timeline of the given nodes."""
     columns = [column.tolist() for column in view.analyzer.timeline.rows()]
     return [

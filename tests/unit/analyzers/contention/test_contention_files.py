@@ -106,7 +106,7 @@ LOADS = {"a": [Load.of(view, view.use.file_systems[0], 0.0) for view in SEEN]}
     )
 )
 def test_any_ranking_gives_bounded_answers(users: Mapping[str, Mapping[str, int]]) -> None:
-    files = SharedFiles.of(ranking(users)).contended(SEEN, LOADS, [])
+    files = SharedFiles.of(ranking(users)).contended_files(SEEN, LOADS, [])
     assert len(files) <= 50
     for file in files:
         assert {user.job for user in file.jobs} == {"victim", "culprit"} & users[file.path].keys()
@@ -114,7 +114,7 @@ def test_any_ranking_gives_bounded_answers(users: Mapping[str, Mapping[str, int]
 
 
 def test_without_a_ranking_no_file_is_told() -> None:
-    assert SharedFiles.of(None).contended([], {}, []) == []
+    assert SharedFiles.of(None).contended_files([], {}, []) == []
 
 
 def as_metadata(view: JobView) -> JobView:
