@@ -26,6 +26,11 @@ MAX_LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20
 _BY_RINGS = "calls that hand reads and writes to the kernel (io_uring_enter, io_submit), which the trace does not have"
 _TRANSFERRED = "reads by calls that move data between files (copy_file_range, sendfile ...), which count as writes"
+_NAMELESS = (
+    "paths of reads and writes, which the trace does not have (record with strace -y): those of pipes, devices and "
+    "system files count, too"
+)
+_MOVES = (int(Kind.READ), int(Kind.WRITE))
 
 
 class StraceParser:
@@ -132,6 +137,7 @@ class StraceParser:
             forks = forks[keep]
         result, kind, tid = calls["result"], self._calls.kind[codes], calls["pid"].copy()
         failed = result < 0
+        self._about.unsupported.add(_NAMELESS, int(np.count_nonzero(np.isin(kind, _MOVES) & (files == 0) & ~failed)))
         columns: dict[str, npt.ArrayLike] = {
             "start": starts,
             "duration": np.maximum(calls["duration"], 0),

@@ -480,3 +480,9 @@ def test_any_split_gives_the_same_events_and_every_line_is_counted(lines: list[b
     assert whole_about.counters["lines"] == accounted(whole_about.counters) == len(lines)
     problems = {str(error) for error in whole_about.problems.first}
     assert {str(error) for error in split_about.problems.first} == problems
+
+
+@pytest.mark.parametrize(("descriptor", "without"), [("3", 1), ("3</scratch/x>", 0), ("1<pipe:[7]>", 0)])
+def test_trace_without_paths_of_descriptors_is_reported(descriptor: str, without: int) -> None:
+    _, about = parse(StraceParser, f'7 1700000000.000001 write({descriptor}, "x", 1) = 1 <0.000001>\n'.encode())
+    assert sum(count for what, count in about.unsupported.counts.items() if "-y" in what) == without
