@@ -1,4 +1,4 @@
-"""Builds the LD_PRELOAD libraries and maps the repository root to the package ``iotide``."""
+"""Build the LD_PRELOAD libraries and map the repository root to the package ``iotide``."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError
 
 sys.path.insert(0, str(Path("collectors").resolve()))
-from wrappers import build  # the package is not installed yet, so not by its whole name
+from wrappers import build  # by its short name, as the package is not installed yet
 from wrappers.sources import ALL_LAYERS, core_files
 
 compiled = run_path("events/compiled.py")
@@ -24,7 +24,7 @@ PACKAGE = "iotide.collectors.preload"
 
 
 class BuildModules(build_py):
-    """Leaves this file out of the wheel, although it lies in the package's root folder."""
+    """Exclude this file from the wheel: it is in the package's root folder but is no module."""
 
     def find_package_modules(self, package, package_dir):
         found = super().find_package_modules(package, package_dir)
@@ -32,26 +32,26 @@ class BuildModules(build_py):
 
 
 class PlainWheel(bdist_wheel):
-    """Tags the wheel for every Python 3: its shared libraries are loaded by ctypes and know nothing of Python."""
+    """Tag the wheel for every Python 3: ctypes loads its shared libraries, which use no Python API."""
 
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]
 
 
 class BuildTracer(build_ext):
-    """Writes and compiles wrappers, and names libraries as the dynamic linker expects them: no Python extensions."""
+    """Generate and compile the wrappers, and name the libraries for the dynamic linker instead of Python."""
 
     def initialize_options(self):
         super().initialize_options()
-        self.parallel = True  # a thousand wrappers are half a minute's work
+        self.parallel = True  # compiling a thousand wrappers takes half a minute
 
     def build_extensions(self):
-        whole = self.extensions
-        links = [extension for extension in whole if extension.name.endswith(f"_{ALL_LAYERS}")]
-        for some in ([extension for extension in whole if extension not in links], links):  # of what those compile
-            self.extensions = some
+        extensions = self.extensions
+        linked = [extension for extension in extensions if extension.name.endswith(f"_{ALL_LAYERS}")]
+        compiled_first = [extension for extension in extensions if extension not in linked]
+        for self.extensions in (compiled_first, linked):  # the linked library uses objects of the others
             super().build_extensions()
-        self.extensions = whole
+        self.extensions = extensions
 
     def get_ext_filename(self, fullname):
         *folders, name = fullname.split(".")
@@ -61,21 +61,21 @@ class BuildTracer(build_ext):
         if not hasattr(ext, "signature"):
             super().build_extension(ext)
             return
-        to = Path(self.get_ext_fullpath(ext.name)).parent
+        target = Path(self.get_ext_fullpath(ext.name)).parent
         scratch = Path("build", "wrappers").resolve()
         try:
             if ext.signature:
-                build.compile_library(ext.signature, to, scratch=scratch)
+                build.compile_library(ext.signature, target, scratch=scratch)
             elif ext.name.endswith(f"_{ALL_LAYERS}"):
-                build.compile_layers(to, scratch)
+                build.compile_layers(target, scratch)
             else:
-                build.compile_core(to, scratch)
+                build.compile_core(target, scratch)
         except build.BuildError as error:
             raise CompileError(str(error)) from error
 
 
 def tracer(name, paths, signature=None):
-    """One library; where it cannot be compiled, what is installed can be imported all the same."""
+    """Return the extension of one library. It is optional: without it the installed package still imports."""
     extension = Extension(
         f"{PACKAGE}.iotide_{name}", [str(path.relative_to(Path.cwd())) for path in paths], optional=True
     )
@@ -84,7 +84,7 @@ def tracer(name, paths, signature=None):
 
 
 def tracers():
-    """The core library, which has libc's calls, one a signature file else, the longest first, and one of all these."""
+    """Yield one library per signature file, the longest first, the core with libc's calls, and one with all layers."""
     for path in sorted(build.layer_files(), key=lambda path: path.stat().st_size, reverse=True):
         yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
     yield tracer("preload", core_files())
@@ -92,22 +92,26 @@ def tracers():
 
 
 def native(folder, name):
-    """A part that Python is too slow for; without it a fallback in Python does the same."""
+    """Return the extension of a compiled helper. Without it, the equivalent Python code runs."""
     sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
     headers += sorted(map(str, Path("collectors/native").glob("*.h")))
     options = ["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden", *WARNINGS]  # -g0: paths of the build would be in it
-    place = f"iotide.{folder.replace('/', '.')}.{name}"
+    name_in_package = f"iotide.{folder.replace('/', '.')}.{name}"
     digest = Path("build", "digests", f"{name}.c")
     digest.parent.mkdir(parents=True, exist_ok=True)
     symbol, value = compiled["SYMBOL"], compiled["digest_of"](Path(folder))
     digest.write_text(f'__attribute__((visibility("default"))) const char *const {symbol} = "{value}";\n')
     return Extension(
-        place, [*sources, str(digest)], depends=[*sources, *headers], extra_compile_args=options, optional=True
+        name_in_package,
+        [*sources, str(digest)],
+        depends=[*sources, *headers],
+        extra_compile_args=options,
+        optional=True,
     )
 
 
 def natives():
-    """The sequential part of the archive's compressor, and what takes records and lines of traces apart."""
+    """Yield the compiled helpers: grouping, the archive's compressor, and the parsers of records and trace lines."""
     yield native("analyzers/common/native", "iotide_grouping")
     yield native("archive/native", "iotide_archive")
     yield native("collectors/sources/preload/records/native", "iotide_records")
