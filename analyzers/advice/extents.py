@@ -18,6 +18,8 @@ _OF_STREAM: Final = 1_024
 """Approximate maximum number of extents per stream."""
 _MAX_SHOWN: Final = 4
 """Maximum number of flushes and closes kept, per extent of the budget."""
+_MAX_GAP_NS: Final = 100_000_000
+"""Maximum pause between contiguous calls of one extent, ns. Times within an extent are interpolated."""
 _HANDLES: Final = 256  # maximum number of tracked file positions
 _SHOWS: Final = (int(Kind.SYNC), int(Kind.DESTROY), int(Kind.DELETE))
 """Kinds of calls that make writes visible to others: flush or close. DELETE ends visibility."""
@@ -41,6 +43,11 @@ class Extents(NamedTuple):
     last: Ints
     """End of the last call of each range, ns."""
     thread: Ints
+
+    def time_at(self, row: int, offset: int) -> float:
+        """Return the time at which a range reaches an offset, ns: its calls are alike and in order of offsets."""
+        low, first = int(self.low[row]), int(self.first[row])
+        return first + (int(self.last[row]) - first) * (offset - low) / (int(self.high[row]) - low)
 
     def at(self, rows: Rows) -> Extents:
         """Return the given rows."""
@@ -137,7 +144,9 @@ class ExtentTable(State):
     def _keep(
         self, batch: EventBatch, at: Rows, offset: Ints, size: Ints, stream: Ints, thread: Ints, ended: Rows
     ) -> None:
-        """Store extents, and merge contiguous calls unless a flush or close lies between them."""
+        """Store extents, and merge contiguous calls unless a pause, a flush or a close lies between them."""
+        start = batch.start[at].astype(np.int64)
+        ends = start + batch.duration[at].astype(np.int64)
         file, write = batch.file[at].astype(np.int64), (batch.kind[at] == Kind.WRITE).astype(np.int64)
         epoch = np.searchsorted(ended, at)
         follows = np.zeros(len(at), np.bool_)
@@ -147,6 +156,7 @@ class ExtentTable(State):
             & (write[1:] == write[:-1])
             & (thread[1:] == thread[:-1])
             & (epoch[1:] == epoch[:-1])
+            & (start[1:] - ends[:-1] <= _MAX_GAP_NS)
         )
         begin = np.flatnonzero(~follows)
         begin = begin[: max(self._budget - self._length, 0)]
@@ -154,12 +164,11 @@ class ExtentTable(State):
         if not len(begin):
             return
         end = np.append(np.flatnonzero(~follows)[1:], len(at))[: len(begin)] - 1
-        start = batch.start[at].astype(np.int64)
         self._extents.append(
             np.stack(
                 [
                     stream[begin], file[begin], write[begin], offset[begin], offset[end] + size[end],
-                    start[begin], start[end] + batch.duration[at][end], thread[begin],
+                    start[begin], ends[end], thread[begin],
                 ]
             )
         )  # fmt: skip

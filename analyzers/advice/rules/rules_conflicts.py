@@ -86,7 +86,7 @@ def _of_file(statistics: CallStatistics, file: int) -> Conflict | None:
     process = [(thread.rank, thread.host, thread.pid) for thread in names]
     ranked = [thread.rank >= 0 for thread in names]
     visible = _visible_at(some, flushes, file).tolist()
-    low, high, first, write = (column.tolist() for column in (some.low, some.high, some.first, some.write))
+    low, high, write = (column.tolist() for column in (some.low, some.high, some.write))
     begins, ends = (each.take(some.thread).tolist() for each in statistics.thread_spans)
     active: list[int] = []
     by_way: dict[bool, list[tuple[int, int, int, int]]] = {True: [], False: []}
@@ -95,8 +95,9 @@ def _of_file(statistics: CallStatistics, file: int) -> Conflict | None:
         active = [each for each in active if high[each] > low[at]]
         for each in active:
             compared += 1
-            early, late = (each, at) if first[each] <= first[at] else (at, each)
-            seen = visible[early] <= first[late] or ends[early] <= begins[late]
+            order = sorted((some.time_at(row, low[at]), row) for row in (each, at))  # of the first shared byte
+            (_, early), (reached, late) = order
+            seen = visible[early] <= reached or ends[early] <= begins[late]
             if process[each] == process[at] or not write[early] or seen:
                 continue
             if write[late] or (ranked[early] and ranked[late]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -101,6 +101,18 @@ def test_places_of_appends_and_of_inherited_files_are_not_known() -> None:
     assert judged([*opened, *written])
 
 
+@pytest.mark.parametrize("at_once", [1, 5, 100])
+def test_reader_ahead_of_a_sequential_writer_is_not_accused_and_one_behind_is(at_once: int) -> None:
+    writes = [Call(1, 10 * at, offset=at) for at in range(20)]
+    begun = [Call(process, -1, Kind.CREATE) for process in (0, 1)]
+    ended = [Call(process, 300, Kind.OTHER) for process in (0, 1)]
+    ahead = [Call(0, 10 * at + 5, Kind.READ, offset=at + 5) for at in range(10)]
+    assert not judged([*begun, *ahead, *writes, *ended], at_once=at_once)
+    behind = [Call(0, 10 * at + 75, Kind.READ, offset=at + 5) for at in range(10)]
+    (found,) = judged([*begun, *behind, *writes, *ended], at_once=at_once)
+    assert "rank 0 reads what rank 1 writes" in found.title
+
+
 def test_calls_below_a_library_and_failed_ones_do_not_count() -> None:
     both = [Call(0, 1, offset=0), Call(1, 1, offset=0)]
     assert judged(both)
@@ -137,9 +149,10 @@ pieces = st.builds(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, min_size=1, max_size=14, unique_by=lambda call: call.at), st.integers(1, 5))
 def test_conflicts_are_those_of_all_pairs(calls: list[Call], at_once: int) -> None:
-    there = [Call(process, 50, Kind.OTHER) for process in range(3)]  # all live to the end
+    there = [Call(process, 50_000, Kind.OTHER) for process in range(3)]  # all live to the end
     begun = [Call(process, -1, Kind.OTHER) for process in range(3)]
-    found = judged([*begun, *calls, *there], at_once=at_once)
+    paused = [replace(call, at=call.at * 1000) for call in calls]  # pauses separate extents, so all times are exact
+    found = judged([*begun, *paused, *there], at_once=at_once)
     assert bool(found) is naive(calls)
 
 
