@@ -21,6 +21,7 @@ from ...events import InputError, IotideError
 from ...events.losses import MISPLACED
 from ...results.jobs.job import JobDetail, JobList
 from ...results.prediction import Prediction
+from ..common.socket_folder import GATE, socket_folder
 from .aggregator_checks import status_findings
 from .checks import BrokenError, Finding
 from .connection_check import connect
@@ -111,6 +112,7 @@ class _Probe:
     def __init__(self, stack: contextlib.ExitStack, http: str, ingest: str, job: str) -> None:
         self._stack, self._http, self._ingest, self._job = stack, http, ingest, job
         self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="iotide-doctor-")))
+        self._gate = stack.enter_context(socket_folder()) / GATE
         self._collector: subprocess.Popen[bytes] | None = None
         self._missing = ""
 
@@ -129,20 +131,19 @@ class _Probe:
         return f"{len(jobs)} jobs at {self._http}, ready"
 
     def collector(self) -> str:
-        gate = self._folder / "t"
-        command = [sys.executable, "-m", "iotide", "collect", "--socket", str(gate)]
+        command = [sys.executable, "-m", "iotide", "collect", "--socket", str(self._gate)]
         command += ["--connect", self._ingest, "--job", self._job]
         output = self._stack.enter_context((self._folder / "said").open("wb"))
         self._collector = self._stack.enter_context(_running(command, stderr=output))
         collector = self._collector
-        if not _wait(lambda: gate.exists() or collector.poll() is not None, _UP_S):
+        if not _wait(lambda: self._gate.exists() or collector.poll() is not None, _UP_S):
             raise RuntimeError(f"its socket was not there after {_UP_S:g} s: {self._printed()}")
         if collector.poll() is not None:
             raise RuntimeError(f"it ended at once: {self._printed()}")
         return f"listens, ships to {self._ingest}"
 
     def tracing(self) -> str:
-        environment = traced_environment(os.environ, self._folder / "t", self._job)
+        environment = traced_environment(os.environ, self._gate, self._job)
         command = [sys.executable, "-c", _PROGRAM, str(self._folder / "out")]
         self._stack.enter_context(_running(command, env=environment))
         begun_s = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -18,6 +19,7 @@ from ...collectors.sources.preload.source import PreloadSource
 from ...collectors.tracer.preload_environment import LIBRARY_LAYERS, traced_environment
 from ...collectors.tracer.tracer_libraries import ALL_LAYERS, problem_of
 from ...events import EventBatch, Layer
+from ..common.socket_folder import GATE, socket_folder
 
 PROBE_BYTES: Final = 12_345
 _EVENTS_TIMEOUT_S: Final = 5.0
@@ -78,7 +80,7 @@ def trace_posix() -> str:
     """Trace a child that writes ``PROBE_BYTES`` in one call. Raise RuntimeError if that is not observed."""
     with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as name:
         command = [sys.executable, "-c", _POSIX, f"{name}/probe", str(PROBE_BYTES)]
-        seen, found = _trace(Path(name), command, lambda batch: bool((batch.bytes == PROBE_BYTES).any()))
+        seen, found = _trace(command, lambda batch: bool((batch.bytes == PROBE_BYTES).any()))
     if not found:
         raise RuntimeError(f"a child wrote {PROBE_BYTES} bytes and the tracer reported {seen} calls without that one")
     return f"{seen} calls of a child process seen"
@@ -120,19 +122,18 @@ def _trace_layer(layer: Layer, command_in: Callable[[Path], list[str]]) -> str:
         raise RuntimeError(f"libiotide_{name}.so: {problem}")
     with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as folder:
         command = command_in(Path(folder))
-        _, found = _trace(Path(folder), command, lambda batch: bool((batch.layer == layer).any()))
+        _, found = _trace(command, lambda batch: bool((batch.layer == layer).any()))
     if not found:
         raise RuntimeError(f"{Path(command[0]).name} ran, but none of its calls of this layer was recorded")
     return "calls of a child process seen"
 
 
-def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool]) -> tuple[int, bool]:
+def _trace(command: list[str], wanted: Callable[[EventBatch], bool]) -> tuple[int, bool]:
     """Run a program. Return the number of observed calls, and whether the wanted one was among them."""
-    source = PreloadSource(folder / "tracer.sock", Origin(job="doctor"))
-    try:
+    with socket_folder() as folder, contextlib.closing(PreloadSource(folder / GATE, Origin(job="doctor"))) as source:
         done = subprocess.run(
             command,
-            env=traced_environment(os.environ, folder / "tracer.sock", "doctor"),
+            env=traced_environment(os.environ, folder / GATE, "doctor"),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -148,8 +149,6 @@ def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool
             if wanted(batch):
                 return seen, True
         return seen, False
-    finally:
-        source.close()
 
 
 def _batches(source: PreloadSource) -> Iterator[EventBatch]:

@@ -28,13 +28,13 @@ from ...events.network.descriptors import raise_limit
 from ...events.network.peers import own_user
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
+from ..common.socket_folder import GATE, socket_folder
 from .burst_deferral import BurstDeferral
 from .launch import SignalPassing, start
 from .low_priority import LowPriority
 from .messages import print_message
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
 from .nodes.named_hosts import unseen_hosts
-from .private_folder import GATE, private_folder
 from .run_plan import RunPlan
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run_traced(plan: RunPlan) -> int:
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
-            folder = stack.enter_context(private_folder(of_this_node=launcher is not None))
+            folder = stack.enter_context(socket_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
         except (InputError, OSError) as error:  # no descriptor, process, memory or space left
             print_message(f"the command runs untraced: {error}")

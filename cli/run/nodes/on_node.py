@@ -26,7 +26,7 @@ from ....events.network.curve import ClientKeys, KeyPair
 from ....events.network.descriptors import raise_limit
 from ....events.network.peers import own_user
 from ...common.console.logs import log_to_standard_error
-from ..private_folder import in_use, remove_left_over
+from ...common.socket_folder import in_use, remove_left_over
 from .launchers import own_node
 from .messages import MAX_LINE_BYTES, Instructions, StatusMessage, UntracedProgram, encode_line
 

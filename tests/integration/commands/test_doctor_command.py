@@ -37,7 +37,7 @@ def test_missing_tracer_is_found_with_its_remedy(tmp_path: Path) -> None:
 
 
 def test_full_temporary_folder_is_not_taken_for_a_fault_of_the_tracer(tmp_path: Path) -> None:
-    with small_room(tmp_path / "small", 8192) as folder:
+    with small_room(tmp_path / ("too-long-for-sockets" * 5), 8192) as folder:
         done = iotide("doctor", "--json", cwd=tmp_path, env=plain_environment(TMPDIR=str(folder)))
     (check,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "live tracing"]
     assert "bytes" in check["detail"]

@@ -1,4 +1,4 @@
-"""The folder of a run's sockets, and removal of leftovers of killed runs."""
+"""A private folder for the sockets of a run or check, and removal of leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_EXAMINED: Final = 1000
 
 
 @contextlib.contextmanager
-def private_folder(*, of_this_node: bool = False) -> Iterator[Path]:
+def socket_folder(*, of_this_node: bool = False) -> Iterator[Path]:
     """Yield a folder whose path is short enough for sockets. Remove leftovers of dead runs beside it.
 
     Args:

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from iotide.cli.run import private_folder as module
-from iotide.cli.run.private_folder import GATE, private_folder, remove_left_over
+from iotide.cli.common import socket_folder as module
+from iotide.cli.common.socket_folder import GATE, remove_left_over, socket_folder
 from support.system.waiting import DEADLINE_S
 
 HOLD = """
 import socket, sys
-from iotide.cli.run.private_folder import GATE, private_folder
-with private_folder() as folder:
+from iotide.cli.common.socket_folder import GATE, socket_folder
+with socket_folder() as folder:
     gate = socket.socket(socket.AF_UNIX)
     gate.bind(str(folder / GATE))
     print(folder, flush=True)
@@ -57,7 +57,7 @@ def dead(short_folder: Path) -> Path:
 
 def test_folder_of_a_killed_run_goes_when_another_starts(dead: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(dead.parent))
-    with private_folder() as folder:
+    with socket_folder() as folder:
         assert list(dead.parent.iterdir()) == [folder]
     assert list(dead.parent.iterdir()) == []
 
