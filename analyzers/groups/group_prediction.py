@@ -24,12 +24,19 @@ class GroupResult(Struct, frozen=True):
         volume: bytes moved.
         prediction: prediction as if it were a job.
         span_s: time from its first to its last bytes, s.
+        silent_s: time from its last bytes to the last bytes of the job, s.
     """
 
     members: list[Member]
     volume: float
     prediction: Prediction
     span_s: float
+    silent_s: float = 0.0
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether it has been silent for longer than it was active, e.g. since the start of the job."""
+        return self.silent_s > self.span_s
 
     @property
     def phases(self) -> int:
@@ -62,7 +69,7 @@ def combine_predictions(prediction: Prediction, groups: Sequence[GroupResult]) -
 
     Groups of the same period are merged. A single period belongs to the whole job, unless other I/O hides it. With
     several, the main one is that of the whole job if a group has it too, or if it predicts the next phase with
-    certainty. Otherwise it is that of the group with the most bytes.
+    certainty. Otherwise it is that of the group with the most bytes. A group that has stopped is only beside.
 
     Args:
         prediction: prediction for the signal of the whole job.
@@ -79,11 +86,13 @@ def combine_predictions(prediction: Prediction, groups: Sequence[GroupResult]) -
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
         if not hidden or not rest:
             return GroupedPrediction(prediction)
-        return _with_main_group(prediction, only, [only, *rest], groups)
+        return _with_main_group(prediction, None if only.has_stopped else only, [only, *rest], groups)
     main = next((group for group in periodic_ones if _has_period_of(prediction, group)), None)
     foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
     if main is None and min(foreseen, prediction.confidence) < TUNING.tolerances.certain_confidence:
-        main = max(periodic_ones, key=lambda group: group.volume)
+        main = max(
+            (group for group in periodic_ones if not group.has_stopped), key=lambda group: group.volume, default=None
+        )
     return _with_main_group(prediction, main, periodic_ones, groups)
 
 
@@ -144,7 +153,8 @@ def _merge_equal_periods(groups: Sequence[GroupResult]) -> list[GroupResult]:
         for place, other in enumerate(made):
             if _has_period_of(group.prediction, other):
                 members, volume = [*other.members, *group.members], other.volume + group.volume
-                made[place] = GroupResult(members, volume, other.prediction, max(other.span_s, group.span_s))
+                span_s, silent_s = max(other.span_s, group.span_s), min(other.silent_s, group.silent_s)
+                made[place] = GroupResult(members, volume, other.prediction, span_s, silent_s)
                 break
         else:
             made.append(group)

@@ -121,6 +121,7 @@ class GroupAnalyzer:
         if len(self._groups) < 2 or (not turn and self._is_explained(prediction)):
             return prediction
         found = []
+        until_ns = max(group.signal.last_ns or 0 for group in self._groups)
         for group in self._groups[:MAX_GROUPS]:
             last_ns = group.signal.last_ns or 0
             # a group that ended earlier than the job is silent since, which is not part of its period
@@ -136,7 +137,8 @@ class GroupAnalyzer:
                 adapted=group.resolution_search.adapted,
             )
             members = [self.members.all[member] for member in group.members]
-            found.append(GroupResult(members, group.signal.moved, own, group.signal.span_s))
+            silent_s = (until_ns - last_ns) / 1e9
+            found.append(GroupResult(members, group.signal.moved, own, group.signal.span_s, silent_s))
         return combine_predictions(prediction, found).prediction
 
     def _is_explained(self, prediction: Prediction) -> bool:

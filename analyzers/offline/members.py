@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from .groups import MIN_REQUESTS, edges_of
 from .phase_signal import phases_of, signal_of
 from .requests import Batches
 from .trace import examine
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class MemberEvents(NamedTuple):
@@ -93,10 +95,10 @@ class _GroupedEvents:
         for number, group in enumerate(groups):
             self._group_of[group] = number
 
-    def totals(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return events, bytes and time span of each group.
+    def totals(self) -> tuple[npt.NDArray[np.int64], Floats, Floats, Floats]:
+        """Return events, bytes, time span and final silence of each group.
 
-        The span is from the first to the last start, s.
+        The span is from the first to the last start, the silence from there to the last start of the trace, s.
         """
         length = len(self._members)
         volume, counts = np.zeros(length), np.zeros(length, np.int64)
@@ -109,7 +111,7 @@ class _GroupedEvents:
             moved = np.broadcast_to(batch.bytes if rows is None else batch.bytes.take(rows), of_group.shape)
             counts += np.bincount(of_group, minlength=length + 1)[:-1]
             volume += np.bincount(of_group, moved, length + 1)[:-1]
-        return counts, volume, (until - since)[:-1]
+        return counts, volume, (until - since)[:-1], (until.max() - until)[:-1]
 
     def of(self, *numbers: int, edges: Batches | None = None) -> Batches:
         """Return the events of groups, and the edges of the trace; can be iterated several times."""
@@ -156,13 +158,13 @@ def with_groups(
     if len(groups) < 2:
         return GroupedResult(prediction, view)
     events = _GroupedEvents(apart, analyzer, groups)
-    counts, volume, span_s = events.totals()
+    counts, volume, span_s, silent_s = events.totals()
     found, views = [], {}
     for number in np.flatnonzero(counts >= MIN_REQUESTS).tolist():
         own, seen = _period_of(events, number, settings, prediction.job)
         views[id(own.period_s)] = seen
         members = [analyzer.members.all[member] for member in groups[number]]
-        found.append(GroupResult(members, float(volume[number]), own, float(span_s[number])))
+        found.append(GroupResult(members, float(volume[number]), own, float(span_s[number]), float(silent_s[number])))
     combined = combine_predictions(prediction, found)
     combined, beside = _counted(combined, [events.of_result(group) for group in combined.beside], settings)
     result, main, _ = combined
