@@ -93,7 +93,7 @@ def run_traced(plan: RunPlan) -> int:
             child = start(plan.command, environment)
             passing.attach(child)
             raise_limit()  # only now: the command keeps our original limit
-            waiting = _Waiting(child, low_priority.command_ended)
+            waiting = _Waiting(child, source.finish, low_priority.command_ended)
             try:
                 if session is None:
                     # This takes a quarter second of a core at the beginning of the command, which may have no other.
@@ -151,9 +151,12 @@ def _run_untraced(plan: RunPlan) -> int:
 
 
 class _Waiting(threading.Thread):
-    """Waits for a command. Stores the time of its end even if the main thread is busy, and calls ``over``."""
+    """Waits for a command. Stores the time of its end even if the main thread is busy, and calls ``over``.
 
-    def __init__(self, child: subprocess.Popen[bytes], over: Callable[[], None]) -> None:
+    The main thread may still import the analyses then, while processes that outlive the command go on recording.
+    """
+
+    def __init__(self, child: subprocess.Popen[bytes], *over: Callable[[], None]) -> None:
         super().__init__(name="waiting", daemon=True)
         self.ended = math.nan
         self._child = child
@@ -164,7 +167,8 @@ class _Waiting(threading.Thread):
         """Wait."""
         self._child.wait()
         self.ended = time.time()
-        self._over()
+        for each in self._over:
+            each()
 
 
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:

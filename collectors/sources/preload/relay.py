@@ -35,6 +35,8 @@ _LAST_LOOKS_S: Final = 30.0
 _ENDING_S: Final = 0.5
 """Seconds for which processes may end after the command. Helpers of a program end when it does."""
 _ENDING_LOOK_S: Final = 0.01
+_ENDING_LOOKS: Final = 25
+"""Minimum number of looks in that time: a machine that stalls also stalls the processes that end."""
 _TIMEOUT_S: Final = 3.0
 _PRIORITY: Final = 5
 """Niceness by which the process that empties rings precedes the analysing one."""
@@ -149,7 +151,7 @@ class RelayedSource:
         return self._streams.items()
 
     def finish(self) -> None:
-        """Request that the rings are emptied and running processes are released.
+        """Request that the rings are emptied and running processes are released; another thread may call it.
 
         ``finished`` is true when all is read.
         """
@@ -228,12 +230,18 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
 
 
 def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
-    """Empty the rings after the command's end, and gives processes that are ending a moment."""
-    asked_s = time.monotonic()
-    while not writer.reader_gone and time.monotonic() - asked_s < _LAST_LOOKS_S:
-        if not drain.poll(writer):
-            if not drain.running() or time.monotonic() - asked_s >= _ENDING_S:
-                break
+    """Empty the rings after the command's end, and give processes that are ending a moment.
+
+    Processes that go on recording do not prolong it. If the spool is full, the reader must make room first.
+    """
+    asked_s, looks = time.monotonic(), 0
+    while not writer.reader_gone and (waited_s := time.monotonic() - asked_s) < _LAST_LOOKS_S:
+        busy = drain.poll(writer)
+        looks += 1
+        is_over = waited_s >= _ENDING_S and looks >= _ENDING_LOOKS and (not busy or drain.all_run)
+        if writer.free_lines > 0 and (is_over or not (busy or drain.running())):
+            break
+        if not busy:
             news.poll(_ENDING_LOOK_S * 1000)
         writer.exchange()
 

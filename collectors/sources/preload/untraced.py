@@ -30,7 +30,7 @@ _NOT_STARTED: Final = 10
 """Cancels the last report of the process: the program was not started."""
 _PROGRAM_FILE_REASONS: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
 """Reasons why the tracer is not in a program, determined from its file before the start."""
-_STILL_RUNNING: Final = "still ran after the command's end: its later calls are not recorded"
+_STILL_RUNNING: Final = "still ran half a second after the command's end: its later calls are not recorded"
 _BY_IO_URING: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
 _IO_URING_FILE: Final = b"anon_inode:[io_uring]"
 _MAX_PROGRAMS: Final = 1000

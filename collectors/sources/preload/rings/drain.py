@@ -98,6 +98,11 @@ class Drain:
         """Return the tokens of processes that have not ended."""
         return [token for token, image in self._processes.items() if image.runs]
 
+    @property
+    def all_run(self) -> bool:
+        """True while no process that has ended remains to be read."""
+        return all(image.runs for image in self._processes.values())
+
     def poll(self, receiver: DrainReceiver, patience_s: float = 0.0) -> bool:
         """Accept new processes, and passes on what all have recorded since the last poll.
 

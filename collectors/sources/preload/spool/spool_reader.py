@@ -87,6 +87,7 @@ class SpoolReader:
         self._segments: dict[int, _ReadSegment] = {}
         self._in_use: dict[int, _ReadSegment] = {}
         self._finished: deque[int] = deque()
+        self._end_is_due = False
 
     @property
     def waiting_bytes(self) -> int:
@@ -99,12 +100,25 @@ class SpoolReader:
         return sum(segment.lines - segment.taken for segment in self._segments.values())
 
     def request_end(self) -> None:
-        """Request all remaining data and then the end from the writer."""
-        self._finished.append(TO_THE_END)
-        self._report_finished()
+        """Request all remaining data and then the end from the writer; another thread may call it."""
+        self._end_is_due = True
+        self._send_request()
+
+    def _send_request(self) -> None:
+        """Send the request once; if the channel is full, ``listen`` sends it later."""
+        if not self._end_is_due:
+            return
+        try:
+            self._channel.send(SEGMENT_READ.pack(TO_THE_END))
+        except BlockingIOError:
+            return
+        except OSError:  # the writer is gone
+            pass
+        self._end_is_due = False
 
     def listen(self) -> None:
         """Update the writer's progress."""
+        self._send_request()
         self._listen()
         if not self.unread.ended:
             self.unread.set_segments([(segment.descriptor, segment.end) for segment in self._segments.values()])
