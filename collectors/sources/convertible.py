@@ -75,7 +75,12 @@ _TEXT: Final = (
     ),
 )
 _UNSTAMPED: Final = _Kind(
-    re.compile(rb"^(?:\[pid +\d+\] +|\d+ +)?[a-z_][a-z0-9_]{1,40}\([^\n]*\) += (?:-?\d|0x[0-9a-f]|\?)", re.MULTILINE),
+    re.compile(
+        rb"^(?:\[pid +\d+(?:<[^>\n]*>)?\] +|\d+(?:<[^>\n]*>)? +)?"
+        rb"(?:\[ *[\da-f?]{1,16}\] +){0,2}"  # number of the call (-n), instruction pointer (-i)
+        rb"[a-z_][a-z0-9_]{1,40}\([^\n]*\) += (?:-?\d|0x[0-9a-f]|\?)",
+        re.MULTILINE,
+    ),
     "is output of strace without time stamps",
     _STRACE,
 )

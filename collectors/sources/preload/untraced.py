@@ -20,7 +20,7 @@ _REASONS: Final = {
     3: MUSL,
     4: FOREIGN,
     5: PRIVILEGED,
-    6: "is started without the tracer's LD_PRELOAD and IOTIDE_SOCKET in its environment",
+    6: "is started without the tracer's libraries in LD_PRELOAD, or without IOTIDE_SOCKET",
     7: "has restricted itself to reading and writing, and is not traced from there on",
     8: "has restricted itself, so a child that it forked is not traced before it starts a program",
     9: "is started by a user, or in a root folder, that cannot read the tracer's libraries",

@@ -99,6 +99,11 @@ def test_program_without_our_environment_is_named(tracing: Tracing) -> None:
     assert (named, "LD_PRELOAD" in reason) == (need("true"), True)
 
 
+def test_program_with_another_preload_is_named_without_a_claim_about_the_socket(tracing: Tracing) -> None:
+    ((named, reason, _),) = unseen(tracing, "env", "LD_PRELOAD=", need("true"))
+    assert (named, "LD_PRELOAD, or without IOTIDE_SOCKET" in reason) == (need("true"), True)
+
+
 def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -> None:
     job = [
         "--name=job",

@@ -18,6 +18,7 @@ from iotide.events import InputError
 
 LINE = b'7 1795229276.1 write(3</x>, "", 9) = 9 <0.1>\n'
 UNSTAMPED = b'4711 openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3</etc/x> <0.000012>\n4711 close(3</etc/x>) = 0 <0.000002>\n'
+NUMBERED = b'[pid  4711<sh>] [ 257] [00007f3c] openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3</etc/x>\n'
 SUMMARY = b"% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- ----\n"
 AGAIN = r"strace -f -ttt -T -y -o FILE COMMAND$"
 
@@ -50,6 +51,7 @@ CASES = {
     "perf": (b"PERFILE2\0\0", "perf.data", r"recording of perf .*: perf script -i \S*perf.data > kernel.txt$"),
     "no stamps": (UNSTAMPED, "a.st", rf"without time stamps; .*{AGAIN}"),
     "no stamps of one process": (b"strace: x\n" + UNSTAMPED.replace(b"4711 ", b""), "a.txt", AGAIN),
+    "no stamps, with numbers and pointers": (NUMBERED, "a.txt", rf"without time stamps; .*{AGAIN}"),
     "summary": (SUMMARY, "a.txt", rf"a summary of strace \(-c\).*{AGAIN}"),
     "summary after output": (b"hello\n" + SUMMARY, "a.txt", rf"a summary of strace \(-c\).*{AGAIN}"),
 }
