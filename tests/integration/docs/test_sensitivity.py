@@ -11,6 +11,7 @@ from support.system.waiting import DEADLINE_S
 
 NUMBER = "segmentation.min_volume_share"
 SCRIPT = ROOT / "benchmarks/accuracy/sensitivity.py"
+NUMBER = "segmentation.min_volume_share"
 
 
 def test_a_sensitive_constant_has_a_marked_row() -> None:
