@@ -35,7 +35,7 @@ class Alert(Model):
     size: Estimate | None = None
     """Slowdown of the job as a ratio, or the longest expected delay in a collision, s."""
     at_s: float | None = None
-    """Expected start of the collision."""
+    """Start of the collision: expected, or measured if it has begun."""
     completeness: float = Field(ge=0, le=1)
     summary: str
     advice: str

@@ -14,6 +14,7 @@ from .settings import AlertSettings
 
 _MAX_ALERTS: Final = 1000  # maximum number of tracked alerts
 _KEEP: Final = 0.5  # share of the raising threshold that keeps an alert raised
+_UNCERTAIN: Final = "the slowdown is uncertain at present"  # reason of an alert that weaker evidence keeps raised
 
 
 class _Watched(Struct):
@@ -128,7 +129,7 @@ def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
     beside = (
         f"beside those of {named_culprits}"
         if named_culprits
-        else f"beside other jobs; no culprit is named: {slowdown.no_culprit}"
+        else f"beside other jobs; no culprit is named: {slowdown.no_culprit or _UNCERTAIN}"
     )
     return Alert(
         kind="slowdown",

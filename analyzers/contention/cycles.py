@@ -89,8 +89,10 @@ def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -
         return None
     if not going_on and now_s - float(end[-1]) > _OVERDUE * gap:  # the cycle may have ended
         return None
+    if gap <= 0 or alike.mean() < _ALIKE:
+        return None
     spread, timed = _spread(gaps[alike], gap), _spread(periods, length)
-    if gap <= 0 or alike.mean() < _ALIKE or spread > _LOOSE * gap or spread > _STEADIER * timed:
+    if spread > _LOOSE * gap or spread > _STEADIER * timed:
         return None
     return Cycle(
         gap=gap,

@@ -90,6 +90,7 @@ def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, 
         volumes[:, number, 0] = job.under_way
     follows = np.array([job.gap is not None for job in jobs], np.bool_)
     begun = np.minimum(gaps[:, :, 0], 0.0) if most else np.zeros((count, len(jobs)))
+    begun[volumes[:, :, 0] > 0] = 0.0  # no phase begins before the one in progress has ended
     outcome = _simulate(
         np.maximum(gaps, 0.0), volumes, np.array([job.rate for job in jobs]), capacity, horizon, follows
     )

@@ -116,7 +116,7 @@ def _next_phase_text(phase: ExpectedPhase, now_s: float) -> str:
     who = "" if phase.who is None else f" ({plain_name(members_text(phase.who))})"
     when = f"in {duration_text(middle)} ({duration_text(low)} to {duration_text(high)})"
     if middle <= 0:
-        when = f"now ({duration_text(high)} from now at the latest)" if high > 0 else "now"
+        when = f"now, or within {duration_text(high)}" if high > 0 else "now"
     lasting = "" if phase.duration_s is None else f", for {duration_text(phase.duration_s.value)}"
     return (
         f"Next phase of {plain_name(phase.job)}{who} on {plain_name(phase.file_system)} {when}: "

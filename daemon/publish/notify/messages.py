@@ -77,7 +77,9 @@ def _common_fields(alert: Alert, settings: NotifySettings, origin: str) -> Messa
         "job_id": alert.job,
         "measure": alert.measure,
     }
-    began = alert.at_s is not None and alert.at_s <= alert.since_s  # a collision that was measured
+    # a measured collision began before it was last observed
+    observed_s = alert.changed_at_s if alert.state == "raised" else alert.since_s
+    began = alert.at_s is not None and alert.at_s < observed_s
     annotations = {
         "summary": alert.summary,
         "advice": alert.advice,

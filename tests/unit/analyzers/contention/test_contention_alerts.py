@@ -87,6 +87,14 @@ def test_weaker_evidence_keeps_an_alert_and_raises_none() -> None:
     assert [row for row in followed(looks) if row] == [[("raised", "slowdown")]]
 
 
+def test_alert_that_weaker_evidence_keeps_gives_a_reason_for_missing_culprits() -> None:
+    alerts = Alerts(SETTINGS)
+    for number, verdict in enumerate(("slowed", "slowed", "unsure")):
+        alerts.update(look(T0 + 10 * number, slowdowns=[slowdown(T0 + 10 * number, verdict)]))
+    (kept,) = alerts.raised
+    assert kept.summary.endswith("no culprit is named: the slowdown is uncertain at present")
+
+
 def test_slowdown_of_an_hour_ago_is_resolved_despite_a_significant_test() -> None:
     looks = [look(now := T0 + 10 * n, slowdowns=[slowdown(now, shared_s=max(0, 10 * n - 30))]) for n in range(30)]
     assert [row for row in followed(looks) if row] == [[("raised", "slowdown")], [("resolved", "slowdown")]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -73,6 +74,10 @@ def test_irregular_few_or_old_phases_are_no_cycle() -> None:
     assert found(regular[:4]) is None
     assert found(regular, late_s=25.0) is None
     assert found(regular, period=31.0) is None
+    starts = [0.0, 11.0, 112.0, 123.0, 224.0]  # no gap is near the median gap
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found([(start, start + 1, 1e6) for start in starts], late_s=0.1) is None
 
 
 def test_pauses_within_phases_and_small_ones_between_them_do_not_count() -> None:
@@ -139,6 +144,13 @@ def test_next_phase_that_is_due_may_have_begun_before_its_first_call_is_known() 
     assert (first < 0).mean() == pytest.approx(0.5, abs=0.1)
     known = simulated([replace(due, unseen=0.0)], 100.0, 100.0, 500, 1).start[:, 0, 1]
     assert known.min() >= 0
+
+
+def test_next_phase_does_not_begin_before_the_one_in_progress_has_ended() -> None:
+    going = replace(BURSTS, start=0.0, start_deviation=0.1, unseen=0.3, under_way=100.0, gap=None)
+    scenarios = simulated([going], 100.0, 100.0, 500, 1)
+    assert (scenarios.start[0, 0, 0], scenarios.end[0, 0, 0]) == (0.0, 1.0)
+    assert scenarios.start[:, 0, 1].min() >= 1.0
 
 
 def without_periodicity(view: JobView, now_s: float) -> JobView:

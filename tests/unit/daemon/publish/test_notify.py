@@ -154,18 +154,19 @@ def test_message_to_alertmanager_has_culprit_victim_start_certainty_and_remedy()
 
 
 def test_message_of_a_webhook_is_version_4() -> None:
-    collision = alert("", kind="collision", measure="", victims=["one", "two"], culprits=[], at_s=T0 + 20)
+    collision = alert("", kind="collision", measure="", victims=["one", "two"], culprits=[], at_s=T0 + 80)
     told = json.loads(for_webhook([collision, alert("two", "resolved")], NotifySettings(), ""))
     assert (told["version"], told["status"], told["receiver"], told["truncatedAlerts"]) == ("4", "firing", "iotide", 0)
     assert told["commonLabels"] == {"file_system": "scratch"}
     first, second = told["alerts"]
     assert (first["status"], first["endsAt"]) == ("firing", "0001-01-01T00:00:00Z")
     assert first["labels"]["alertname"] == "IotideCollisionAhead"
-    assert first["annotations"]["expected_at"] == "2023-11-14T22:13:40.000Z"
-    measured = alert("", kind="collision", measure="", victims=["one", "two"], culprits=[], at_s=T0 - 20)
-    (first,) = json.loads(for_webhook([measured], NotifySettings(), ""))["alerts"]
-    assert first["annotations"]["began_at"] == "2023-11-14T22:13:00.000Z"
-    assert "expected_at" not in first["annotations"]
+    assert first["annotations"]["expected_at"] == "2023-11-14T22:14:40.000Z"
+    for at_s, began_at in ((T0 - 20, "2023-11-14T22:13:00.000Z"), (T0 + 40, "2023-11-14T22:14:00.000Z")):
+        measured = alert("", kind="collision", measure="", victims=["one", "two"], culprits=[], at_s=at_s)
+        (first,) = json.loads(for_webhook([measured], NotifySettings(), ""))["alerts"]  # the later one is a repetition
+        assert first["annotations"]["began_at"] == began_at
+        assert "expected_at" not in first["annotations"]
     assert (second["status"], second["endsAt"]) == ("resolved", "2023-11-14T22:14:20.000Z")
     assert len({first["fingerprint"], second["fingerprint"]}) == 2
     over = json.loads(for_webhook([alert(state="resolved")], NotifySettings(), ""))
