@@ -44,10 +44,11 @@ class Extents(NamedTuple):
     """End of the last call of each range, ns."""
     thread: Ints
 
-    def time_at(self, row: int, offset: int) -> float:
+    def time_at(self, row: int, offset: int) -> int:
         """Return the time at which a range reaches an offset, ns: its calls are alike and in order of offsets."""
         low, first = int(self.low[row]), int(self.first[row])
-        return first + (int(self.last[row]) - first) * (offset - low) / (int(self.high[row]) - low)
+        # integers: a float of a Unix time in ns is off by up to 128
+        return first + (int(self.last[row]) - first) * (offset - low) // (int(self.high[row]) - low)
 
     def at(self, rows: Rows) -> Extents:
         """Return the given rows."""

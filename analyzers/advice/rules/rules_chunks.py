@@ -93,9 +93,9 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
         if not in_hdf5[files].any():
             return FindingText(
                 title=title,
-                why="A file in NetCDF's classic format has no chunks: the library moves it in blocks of its buffer, a "
-                "few pages each. It moves data again if variables or attributes are added after the data, and where it "
-                "fills new variables first.",
+                why="No calls of HDF5 were traced, so the file has NetCDF's classic format, which has no chunks: the "
+                "library moves it in blocks of its buffer, a few pages each. It moves data again if variables or "
+                "attributes are added after the data, and where it fills new variables first.",
                 change="Define all variables before the first data, switch the filling off (nc_set_fill), "
                 "give the library a larger buffer (bufrsizehintp of nc__open and nc__create), or write NetCDF-4.",
                 part=part,

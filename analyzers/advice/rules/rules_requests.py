@@ -82,12 +82,18 @@ def requests_of(calls: Calls, way: Flags) -> float:
     """
     copied, made = _buffered(calls)
     buffered = way & copied
-    files = np.unique(calls.file[buffered])
     kind = 1 if bool(calls.writes[way].any()) else 0
-    moved = calls.by_file(calls.bytes, buffered)[files]
-    known = made[kind][files]
-    unknown = np.ceil(moved / _DEFAULT_BUFFER)
-    return float(calls.calls[way & ~copied].sum()) + float(np.where(known > 0, known, unknown).sum())
+    known, flushed = made[kind], _flushed(calls)
+    asked, moved = (calls.by_file(column, buffered) for column in (calls.calls, calls.bytes))
+    # flushes alone do not show how often the buffer was full in between
+    default = np.minimum(asked, np.maximum(flushed, np.ceil(moved / _DEFAULT_BUFFER)))
+    requests = np.where(known > 0, known + flushed, default)[asked > 0]
+    return float(calls.calls[way & ~copied].sum()) + float(requests.sum())
+
+
+def _flushed(calls: Calls) -> Floats:
+    """Return the number of flushes of the C library by file."""
+    return calls.by_file(calls.calls, (calls.layer == int(Layer.STDIO)) & (calls.kind == int(Kind.SYNC)))
 
 
 def _buffered(calls: Calls) -> tuple[Flags, tuple[Floats, Floats]]:
@@ -97,7 +103,8 @@ def _buffered(calls: Calls) -> tuple[Flags, tuple[Floats, Floats]]:
     and flushes. Durations do not count: they depend on the machine.
 
     Returns:
-        The cells, and the number of known system calls of the C library by file, for reads and for writes.
+        The cells, and the number of known system calls of the C library by file, for reads and for writes. Those of
+        flushes are not included.
     """
     keys, sums = calls.statistics.keys, calls.statistics.cells.sums
     size = len(calls.statistics.files)
@@ -106,16 +113,16 @@ def _buffered(calls: Calls) -> tuple[Flags, tuple[Floats, Floats]]:
     found = np.zeros(len(calls.rows), np.bool_)
     made = []
     for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE)):
-        flushed = calls.by_file(calls.calls, stdio & (calls.kind == int(Kind.SYNC)))
         traced = np.bincount(
             keys.file[below], np.where(keys.kind[below] == int(kind), sums[below, 0], 0), minlength=size
         )
         through = calls.by_file(calls.calls, stdio & ways & calls.through)
-        count = flushed + np.maximum(traced, through)
+        below_calls = np.maximum(traced, through).astype(np.float64)
+        count = _flushed(calls) + below_calls
         asked, moved = (calls.by_file(column, stdio & ways) for column in (calls.calls, calls.bytes))
         combined = np.where(count > 0, asked >= _BUFFERED * count, moved <= _BUFFERED_BYTES * asked)
         found |= stdio & ways & combined[calls.file]
-        made.append(count.astype(np.float64))
+        made.append(below_calls)
     return found, (made[0], made[1])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.advice.extents import Extents
 from iotide.analyzers.advice.update import AdviceAnalyzer, make
 from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
@@ -111,6 +112,12 @@ def test_reader_ahead_of_a_sequential_writer_is_not_accused_and_one_behind_is(at
     behind = [Call(0, 10 * at + 75, Kind.READ, offset=at + 5) for at in range(10)]
     (found,) = judged([*begun, *behind, *writes, *ended], at_once=at_once)
     assert "rank 0 reads what rank 1 writes" in found.title
+
+
+def test_time_of_an_offset_is_exact_to_the_ns() -> None:
+    column = np.array([0])
+    extents = Extents(column, column, column > 0, column, column + 100, column + T0 + 1, column + T0 + 201, column)
+    assert [extents.time_at(0, offset) - T0 for offset in (0, 1, 50, 100)] == [1, 3, 101, 201]
 
 
 def test_calls_below_a_library_and_failed_ones_do_not_count() -> None:

@@ -125,3 +125,9 @@ def test_buffered_lines_are_not_requests_of_a_few_bytes(through: int) -> None:
         flags[::through] = int(Flag.THROUGH)
     lines = {"kind": int(Kind.WRITE), "layer": int(Layer.STDIO), "bytes": 16, "flags": flags, "duration": 100}
     assert advice_of(["/scratch/table.txt"], ("fprintf", lines)).manner == "through 4 KiB writes"
+
+
+def test_flushes_do_not_show_how_often_the_buffer_was_full() -> None:
+    large = {"kind": int(Kind.WRITE), "layer": int(Layer.STDIO), "bytes": MIB, "duration": np.full(100, 10**6)}
+    flush = {"kind": np.full(1, int(Kind.SYNC)), "layer": int(Layer.STDIO)}
+    assert advice_of(["/scratch/out.bin"], ("fwrite", large), ("fflush", flush)).manner == "through 1 MiB writes"
