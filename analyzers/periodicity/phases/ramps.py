@@ -64,5 +64,6 @@ def _risen(segmenter: Segmenter, phases: Phases) -> Phases | None:
     if rise <= _EDGE or float(off[len(off) // 2]) > TUNING.secondary_periods.interval_tolerance * rise + 0.5:
         return None
     start, _ = edges_of(values, begin, phases.stop, segmenter.least_background)
-    volume = origin.running[np.minimum(phases.stop + 1, len(values))] - origin.running[np.maximum(begin - 1, 0)]
+    running = segmenter.running  # phases of a clipped signal have its volumes
+    volume = running[np.minimum(phases.stop + 1, len(values))] - running[np.maximum(begin - 1, 0)]
     return replace(phases, start=np.where(length > 0, np.minimum(start, phases.start), phases.start), volume=volume)

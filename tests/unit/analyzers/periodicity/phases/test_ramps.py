@@ -38,6 +38,16 @@ def test_a_phase_whose_bandwidth_rises_begins_where_it_began_to_rise(share: floa
     assert risen.first is phases.first
 
 
+def test_volumes_of_rising_phases_are_those_of_the_clipped_signal() -> None:
+    segmenter = Segmenter(signal(7.3 + 60 * np.arange(12), np.full(12, 30.0), 760, 50.0)).levelled(0.5)
+    phases = segmenter.refined(segmenter.segment(60))
+    before = regularity(phases)
+    assert before is not None
+    risen, _ = with_ramps(segmenter, phases, before, 0.0)
+    assert risen is not phases
+    assert float(risen.volume.sum()) <= segmenter.total * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_other_io_before_phases_is_no_rise(seed: int) -> None:
     rng = np.random.default_rng(seed)
