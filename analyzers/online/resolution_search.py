@@ -32,7 +32,7 @@ class _KnownPeriod(Struct):
     times: int = 0
     """Number of successive predictions with this period."""
     latest: float = 0.0
-    """Foresight of the last one."""
+    """``next_confidence`` of the last one."""
     programs: int = 1
     """Number of programs that it found."""
 

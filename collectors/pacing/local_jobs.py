@@ -47,7 +47,7 @@ class LocalJob:
         share: last granted bandwidth, bytes/s.
         served: bytes over share, s; decides the turns.
         active_s: last time that it was in a call.
-        idle_looks: polls since then.
+        idle_updates: polls since then.
         longest_pause_s: longest pause between calls of this phase.
         pauses_s: the same for the latest phases.
         gap_s: time from the end of the previous phase to the start of this one; None if unknown.

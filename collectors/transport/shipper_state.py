@@ -32,7 +32,7 @@ class ShipperState:
         collector: name that owns the streams; the next collector uses it, too.
         opened: number of streams opened under that name.
         counters: counters of the previous collectors.
-        left: wire ids of streams that had not ended at their sources, by their names there.
+        unended_streams: wire ids of streams that had not ended at their sources, by their names there.
 
     Raises:
         ConfigError: the folder cannot be used, or another collector uses it.

@@ -84,9 +84,9 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     probability of a steady period (``PeriodCandidate.periodic_share``). For a finished job it is raised to a power that
     increases for few intervals, since a few random intervals are alike by chance.
 
-    Foresight is the probability that the next phase starts within a fifth of a period of its prediction. It is the
-    quality times the probability that an interval as irregular as the past ones is on time. If both are below 0.15,
-    there is no period.
+    ``next_confidence`` is the probability that the next phase starts within a fifth of a period of its prediction. It
+    is the quality times the probability that an interval as irregular as the past ones is on time. If both are below
+    0.15, there is no period.
     """
     window = view.window
     candidates, listed = _spectral_candidates(view, settings)

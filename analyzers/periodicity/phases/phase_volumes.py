@@ -17,7 +17,7 @@ class VolumeSimilarity(Struct, frozen=True):
     Attributes:
         spread: standard deviation of the volumes over their mean; 0 for a single one.
         count: number of volumes; a last phase that is still running is excluded.
-        straggling: whether volume that trickles in after phases belongs to them.
+        trailing: whether volume that trickles in after phases belongs to them.
     """
 
     spread: float

@@ -21,7 +21,7 @@ class Moment:
     Attributes:
         text: text as typed.
         seconds: seconds from the trace's start, or since the Unix epoch.
-        absolute: whether it counts from the Unix epoch.
+        is_unix: whether it counts from the Unix epoch.
     """
 
     text: str

@@ -75,7 +75,7 @@ class Region:
 
     Attributes:
         counters: violations of the layout since the region was mapped.
-        holds: space of lines is released only by ``release``.
+        defers_release: whether space of lines is released only by ``release``.
 
     Raises:
         ProtocolError: the memory is not a region of this layout, or can still be truncated.
