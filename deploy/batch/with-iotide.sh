@@ -14,6 +14,29 @@ if [ "${1-}" = --wait ]; then # runs on a node until its collector listens; 60 s
     done
     exit 0
 fi
+own_folder() { # of a socket; others can write to /tmp, too
+    mkdir -m 700 "${1%/*}" 2>/dev/null || { [ -O "${1%/*}" ] && [ ! -L "${1%/*}" ]; }
+}
+if [ "${1-}" = --collect ]; then # runs on a node; $2 is the socket, $3 names this run, and the collector follows
+    socket=$2 pid=$2.$3.pid stop=$2.$3.stop
+    shift 3
+    if own_folder "$socket"; then
+        echo $$ >"$pid"
+        [ ! -e "$stop" ] || exit 0 # the command has ended meanwhile
+    fi
+    exec "$@"
+fi
+if [ "${1-}" = --stop ]; then # runs on a node; ends its collector, even if it does not listen yet
+    own_folder "$2" || exit 0
+    : >"$2.$3.stop"
+    if ! "$iotide" collect --stop "$2" 2>/dev/null; then
+        pid=$(cat "$2.$3.pid" 2>/dev/null)
+        [ -n "$pid" ] || exit 0 # it starts later, or has just created the file: it then sees the other one
+        tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "$2" && kill "$pid"
+    fi
+    rm -f "$2.$3.pid" "$2.$3.stop"
+    exit 0
+fi
 if [ -n "${PBS_JOBID-}" ]; then
     job=$PBS_JOBID
     facts="PBS_JOBNAME=${PBS_JOBNAME-} PBS_QUEUE=${PBS_QUEUE-}"
@@ -34,12 +57,12 @@ fi
 self=$(command -v "$0")
 socket=/tmp/iotide-$(id -u)-$(printf %s "$job" | tr -c 'A-Za-z0-9._-' '_')/tracer.sock
 # shellcheck disable=SC2086  # a list of words; a name is cut at its first space
-on_nodes env $facts "$iotide" collect --socket "$socket" --connect "$connect" --job "$job" &
+on_nodes env $facts "$self" --collect "$socket" $$ "$iotide" collect --socket "$socket" --connect "$connect" --job "$job" &
 collectors=$!
 on_nodes "$self" --wait "$socket"
 # shellcheck disable=SC2046  # the output contains no spaces
 env $("$iotide" collect --socket "$socket" --job "$job" --print-environment) "$@"
 status=$?
-on_nodes "$iotide" collect --stop "$socket"
+on_nodes "$self" --stop "$socket" $$
 wait $collectors || echo "with-iotide.sh: some events of job $job were not acknowledged" >&2
 exit $status

@@ -36,6 +36,7 @@ SYSTEMS = {
 }
 REACHABILITY = re.compile(r"the aggregator at \S+ (has not responded|responds again).*\n")
 """Lines of a collector on a busy machine; no calls are lost."""
+PROGRAM = Path(sys.executable).parent / "iotide"
 WRITER = "import sys; open('out', 'wb', buffering=0).write(bytes(100_000)); sys.exit(3)"
 
 
@@ -45,8 +46,7 @@ async def test_job_is_traced_named_and_ends_as_its_command_ends(tmp_path: Path, 
     programs = tmp_path / "bin"
     programs.mkdir()
     for launcher, text in LAUNCHERS.items():
-        (programs / launcher).write_text(f"#!/bin/sh\n{text}")
-        (programs / launcher).chmod(0o755)
+        script(programs / launcher, f"#!/bin/sh\n{text}")
     (tmp_path / "hosts").write_text("n1\nn1\nn2\n")
     (tmp_path / "projects.toml").write_text("[sea]\nusers = []\n")
     key = make_keys(tmp_path, "vouching")[1]
@@ -56,16 +56,24 @@ async def test_job_is_traced_named_and_ends_as_its_command_ends(tmp_path: Path, 
         await traced(system, tmp_path, Path(sockets), access, {VARIABLE: voucher})
 
 
+def adapted(folder: Path, program: Path, endpoint: str, sockets: Path, left: int = 600) -> Path:
+    """Return the wrapper with its first lines adapted; it waits for a collector ``left`` tenths of a second."""
+    text = WRAPPER.read_text().replace("/opt/iotide/bin/iotide", str(program))
+    text = text.replace("tcp://127.0.0.1:9787", endpoint).replace("socket=/tmp/", f"socket={sockets}/")
+    return script(folder / "with-iotide.sh", text.replace("left=600", f"left={left}"))
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 async def traced(system: str, folder: Path, sockets: Path, access: dict[str, str], voucher: dict[str, str]) -> None:
     """Run a command under the wrapper, and check its job."""
     told, job, name, queue = SYSTEMS[system]
     async with serving(ingest=f"ipc://{sockets}/in", http=None, access=access) as server:
-        text = WRAPPER.read_text().replace("/opt/iotide/bin/iotide", str(Path(sys.executable).parent / "iotide"))
-        text = text.replace("tcp://127.0.0.1:9787", server.ingest_endpoint)
-        text = text.replace("socket=/tmp/", f"socket={sockets}/")
-        wrapper = folder / "with-iotide.sh"
-        wrapper.write_text(text)
-        wrapper.chmod(0o755)
+        wrapper = adapted(folder, PROGRAM, server.ingest_endpoint, sockets)
         environment = plain_environment(LSB_DJOB_HOSTFILE=str(folder / "hosts"), **told, **voucher)
         environment.pop("USER", None)  # not all batch systems set it
         environment["PATH"] = f"{folder / 'bin'}:{os.environ['PATH']}"
@@ -84,6 +92,42 @@ async def traced(system: str, folder: Path, sockets: Path, access: dict[str, str
     assert (summary.bytes_written, summary.losses) == (100_000, {})
     assert summary.batch is not None
     assert (summary.batch.name, summary.batch.partition) == (name, queue)
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_job_ends_though_its_collector_takes_for_ever_to_start(tmp_path: Path, begins: bool) -> None:
+    """A collector that does not listen when the command ends is ended, and one that begins later ends at once."""
+    slow = script(
+        tmp_path / "iotide",
+        f'#!/bin/sh\ncase "$*" in *--connect*) while :; do sleep 0.05; done ;; esac\nexec "{PROGRAM}" "$@"\n',
+    )
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    late = "" if begins else 'case "$*" in *--collect*) until [ -e ended ]; do sleep 0.05; done ;; esac\n'
+    script(programs / "pbsdsh", f'#!/bin/sh\nshift 2\n{late}"$@"\ncase "$*" in *--stop*) : >ended ;; esac\n')
+    environment = plain_environment(PBS_JOBID="7")
+    environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory() as sockets:
+        wrapper = adapted(tmp_path, slow, "tcp://127.0.0.1:1", Path(sockets), left=1)
+        done = subprocess.run(
+            [wrapper, "sh", "-c", "exit 4"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+    assert done.returncode == 4
+
+
+def test_collector_that_has_just_created_its_file_sees_that_the_command_has_ended(tmp_path: Path) -> None:
+    wrapper = adapted(tmp_path, script(tmp_path / "iotide", "#!/bin/sh\nexit 1\n"), "tcp://127.0.0.1:1", tmp_path)
+    socket = tmp_path / "own" / "tracer.sock"
+    socket.parent.mkdir()
+    Path(f"{socket}.7.pid").touch()  # it has not written its number yet
+    subprocess.run([wrapper, "--stop", socket, "7"], check=True, timeout=DEADLINE_S)
+    late = subprocess.run([wrapper, "--collect", socket, "7", "false"], check=False, timeout=DEADLINE_S)
+    assert late.returncode == 0
 
 
 def test_command_runs_where_no_batch_system_is_known(tmp_path: Path) -> None:
