@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote
 
 import httpx
 from starlette.applications import Starlette
@@ -34,6 +35,9 @@ _HOP_HEADERS: Final = frozenset(
 _MAX_LIST_BYTES: Final = 256 << 20
 _INTERNAL: Final = "/internal/"
 """Prefix of a partition's paths for members."""
+_PARTITION: Final = re.compile(r"/partitions/[0-9]+(?=/)")
+_MAX_NUMBER: Final = 10**9
+"""Value of longer numbers in a path or query; ``int`` refuses those of thousands of digits."""
 _JOB_PREFIXES: Final = ("/api/v1/jobs/", "/jobs/")
 _MAX_PAGE: Final = 500
 _NOT_FOUND: Final = 404
@@ -97,8 +101,8 @@ class Front:
                 Route("/metrics", self._own_metrics),
                 Route("/api/v1/cluster", self._cluster),
                 Route("/api/v1/prometheus", self._discovery),
-                Route("/partitions/{number:int}/internal/{rest:path}", self._to_partition, methods=["GET", "POST"]),
-                Route("/partitions/{number:int}/{rest:path}", self._to_partition),
+                Route("/partitions/{number}/internal/{rest:path}", self._to_partition, methods=["GET", "POST"]),
+                Route("/partitions/{number}/{rest:path}", self._to_partition),
                 *CrossPartitionQueries(partitions, self._fetch, self._any_partition, self._forward_to_owner).routes,
                 Route("/api/v1/jobs", self._jobs),
                 Route("/api/v1/fleet", self._fleet),
@@ -164,19 +168,18 @@ class Front:
         rows = [row for answer in answers if not answer.problem for row in answer.body["jobs"]]
         rows.sort(key=lambda row: (-(row.get("last_event_at_s") or 0.0), row["job"]))
         latest = request.query_params.get("latest", "")
-        return _merge_answers(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
+        return _merge_answers(answers, jobs=rows[: _number(latest, len(rows))])
 
     async def _fleet(self, request: Request) -> Response:
         """Merge the pages of all partitions to one page."""
         query = dict(request.query_params)
-        begin, count = (
-            int(text) if (text := query.get(name, "")).isdecimal() else default
-            for name, default in (("begin", 0), ("count", 50))
-        )
+        begin, count = _number(query.get("begin", ""), 0), _number(query.get("count", ""), 50)
         pages = []
         for at in range(0, begin + count, _MAX_PAGE):
             some = min(_MAX_PAGE, begin + count - at)
             pages.append(await self._fetch_all(request, {**query, "begin": str(at), "count": str(some)}))
+            if not any(len(answer.body["jobs"]) == some for answer in pages[-1] if not answer.problem):
+                break  # no partition has further jobs
         if not pages or (refused := _refusal(pages[0])) is not None:
             return refused if pages and refused is not None else await self._forward_to_owner(request)
         first = [answer.body for answer in pages[0] if not answer.problem]
@@ -219,14 +222,15 @@ class Front:
         return max(results, key=lambda each: each.status_code)
 
     async def _to_partition(self, request: Request) -> Response:
-        number = request.path_params["number"]
+        text = request.path_params["number"]
+        number = _number(text, self._partitions)
         if number >= self._partitions:
-            return JSONResponse({"error": f"there is no partition {number}", "expected": "one of /api/v1/cluster"}, 404)
-        return await self._stream_answer(request, number, "/" + request.url.path.split("/", 3)[3])
+            return JSONResponse({"error": f"there is no partition {text}", "expected": "one of /api/v1/cluster"}, 404)
+        return await self._stream_answer(request, number, "/" + _path_of(request).split("/", 3)[3])
 
     async def _forward_to_owner(self, request: Request) -> Response:
         """Forward a request on a job to its owner, and others to any partition."""
-        path = request.url.path
+        path = _path_of(request)
         prefix = next((prefix for prefix in _JOB_PREFIXES if path.startswith(prefix)), None)
         if prefix is None:
             numbers: Sequence[int] = sorted(self._reachable(), key=lambda number: number not in self._own())[:1]
@@ -234,7 +238,7 @@ class Front:
                 return _unavailable(range(self._partitions))
             return await self._stream_answer(request, numbers[0], path)
         answer: Response | None = None
-        for number in partitions_of_path(unquote(path.removeprefix(prefix)), self._partitions):
+        for number in partitions_of_path(path.removeprefix(prefix), self._partitions):
             if answer is not None and isinstance(answer, StreamingResponse) and answer.background is not None:
                 await answer.background()
             answer = await self._stream_answer(request, number, path)
@@ -261,7 +265,7 @@ class Front:
             return _unavailable([number])
         url, token = found
         body = await request.body() if request.method == "POST" else b""
-        target = httpx.URL(url + _original_path(request, path), query=request.url.query.encode() or None)
+        target = httpx.URL(url + _original_path(request, path), query=request.scope["query_string"] or None)
         headers = _headers(request, number, token if path.startswith(_INTERNAL) else "")
         sent = self._client.build_request(request.method, target, headers=headers, content=body)
         try:
@@ -292,7 +296,7 @@ class Front:
                 asked = request.query_params if query is None else query
                 async with self._client.stream(
                     method or request.method,
-                    url + (path or _original_path(request, request.url.path)),
+                    url + (path or _original_path(request, _path_of(request))),
                     params=dict(asked),
                     headers=_headers(request, number, token if path.startswith(_INTERNAL) else ""),
                     content=body,
@@ -369,13 +373,25 @@ def _headers(request: Request, number: int, token: str) -> dict[str, str]:
     return {**kept, _FORWARDED: str(number), **({MEMBER_HEADER: token} if token else {})}
 
 
+def _number(text: str, default: int) -> int:
+    """Return a number of a path or query; ``default`` if it is none."""
+    if not (text.isascii() and text.isdecimal()):
+        return default
+    return int(text) if len(text) < len(str(_MAX_NUMBER)) else _MAX_NUMBER
+
+
+def _path_of(request: Request) -> str:
+    """Return the decoded path that ``RequestBounds`` has checked; ``request.url.path`` lacks its tabs and line ends."""
+    return str(request.scope["path"])
+
+
 def _original_path(request: Request, path: str) -> str:
     """Return the original path, as slashes of an id may be percent-encoded."""
-    raw: bytes = request.scope.get("raw_path") or path.encode()
+    raw: bytes = request.scope.get("raw_path") or b""
     text = raw.partition(b"?")[0].decode("latin-1")
-    if text.startswith("/partitions/") and not path.startswith("/partitions/"):
-        text = "/" + text.split("/", 3)[3]
-    return text
+    if path != _path_of(request):  # without the partition
+        text = _PARTITION.sub("", text, count=1) if _PARTITION.match(text) else ""
+    return text if text.startswith("/") else quote(path)  # otherwise it would extend the host's name
 
 
 async def _pass_through(answer: httpx.Response) -> AsyncIterator[bytes]:

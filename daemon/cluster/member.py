@@ -38,6 +38,8 @@ _CHECK_S: Final = 0.25
 _KEYS_S: Final = 1.0
 """Interval of checks of key files, s."""
 _TOKEN_BYTES: Final = 32
+_RELEASE_S: Final = 2.0
+"""Time for the release of leases of crashed processes before the connection is closed, s."""
 _CHECKS_PER_LEASE: Final = 8
 """Number of checks of the other members per lease time."""
 
@@ -161,6 +163,8 @@ class ClusterMember:
         with contextlib.suppress(NatsError, TimeoutError):
             await self._on_link(self._known.remove(self.name))
         await self.workers.stop(self.settings.stop_within_s)
+        if self._releasing:
+            await asyncio.wait(self._releasing, timeout=_RELEASE_S)
         for guard in self._guards:
             guard.close()
         self.gateway.close()
@@ -292,7 +296,7 @@ class ClusterMember:
         bucket = lease_bucket(journal_of(self.settings.journal.name, number))
 
         async def release() -> bool:
-            return await release_lease_of(await self._link.quick_jetstream.key_value(bucket), pid)
+            return await release_lease_of(await self._link.jetstream.key_value(bucket), pid)
 
         try:
             if await self._on_link(release()):

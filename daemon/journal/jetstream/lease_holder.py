@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from nats.errors import Error as NatsError
@@ -23,11 +24,20 @@ _log = logging.getLogger(__name__)
 KEY: Final = "owner"
 """Key of the entry."""
 _RELEASE_TIMEOUT_S: Final = 2.0
+_RELEASE_ATTEMPTS: Final = 3
+_RELEASE_PAUSE_S: Final = 0.1
 
 
 def owner_prefix(pid: int) -> str:
-    """Return the beginning of the owner's name in the entry of a process on this machine."""
-    return f"{socket.gethostname()}:{pid}:"
+    """Return the beginning of the owner's name in the entry of a process on this machine.
+
+    Containers may share the name of the host, and each counts its processes from 1: their pid namespaces differ.
+    """
+    try:
+        namespace = Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        namespace = 0
+    return f"{socket.gethostname()}:{pid}:{namespace:x}-"
 
 
 async def release_lease_of(leases: KeyValue, pid: int) -> bool:
@@ -37,16 +47,20 @@ async def release_lease_of(leases: KeyValue, pid: int) -> bool:
         Whether the process had the lease.
 
     Raises:
-        NatsError, TimeoutError: the servers do not answer, or another aggregator takes the lease now.
+        NatsError, TimeoutError: the servers do not answer.
     """
-    try:
-        entry = await leases.get(KEY)
-    except KeyNotFoundError:
-        return False
-    if not (entry.value or b"").startswith(owner_prefix(pid).encode()):
-        return False
-    await leases.update(KEY, b"", last=entry.revision)
-    return True
+    for _ in range(_RELEASE_ATTEMPTS):
+        try:
+            entry = await leases.get(KEY)
+        except KeyNotFoundError:
+            return False
+        if not (entry.value or b"").startswith(owner_prefix(pid).encode()):
+            return False
+        with contextlib.suppress(KeyWrongLastSequenceError):  # its last renewal was under way, or another one takes it
+            await leases.update(KEY, b"", last=entry.revision)
+            return True
+        await asyncio.sleep(_RELEASE_PAUSE_S)
+    return False
 
 
 class LeaseHolder:

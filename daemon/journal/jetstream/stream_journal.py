@@ -211,7 +211,7 @@ class StreamJournal(AppendingJournal[StreamWriter]):
         return self._lease.is_lost or (self._writer is not None and bool(self._writer.problem))
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Alway raise: if nothing can be appended, another aggregator must take over."""
+        """Raise JournalError: if nothing can be appended, another aggregator must take over."""
         raise JournalError(self.problem)
 
     def accept(self) -> None:

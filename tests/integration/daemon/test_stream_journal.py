@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
-from iotide.daemon.journal.jetstream.lease_holder import release_lease_of
+from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink
 from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.jetstream.resources import lease_bucket, stream_names
@@ -216,6 +216,12 @@ def test_lease_of_a_crashed_process_is_released_for_the_next_one(servers: NatsSe
     try:
         leases = link.call(link.jetstream.key_value(lease_bucket(settings.name)))
         assert not link.call(release_lease_of(leases, os.getpid() + 1))  # not that of another process
+        entry = link.call(leases.get(KEY))
+        host, pid, rest = (entry.value or b"").split(b":")
+        of_container = b":".join((host, pid, b"0" + rest))  # the same pid in another container of this machine
+        last = link.call(leases.update(KEY, of_container, last=entry.revision))
+        assert not link.call(release_lease_of(leases, os.getpid()))
+        link.call(leases.update(KEY, entry.value or b"", last=last))
         assert link.call(release_lease_of(leases, os.getpid()))
         assert not link.call(release_lease_of(leases, os.getpid()))
     finally:

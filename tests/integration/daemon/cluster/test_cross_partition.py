@@ -257,7 +257,10 @@ async def test_internal_paths_are_closed_to_users(tmp_path: Path) -> None:
     async with both(principals=str(tmp_path / "principals.toml"), visibility="own") as (_, several):
         assert (await several.get("/api/v1/rank", headers=alice)).status_code == 200
         for number in range(PARTITIONS):
-            for path in ("internal/jobs", "internal/rank", "x/../internal/jobs", "%69nternal/jobs", "/internal/jobs"):
+            for path in (
+                *("internal/jobs", "internal/rank", "x/../internal/jobs", "%69nternal/jobs", "/internal/jobs"),
+                *("int%09ernal/../internal/jobs", "internal%0a/../internal/jobs", "%0dinternal/x/../jobs"),
+            ):
                 for before in (f"/partitions/{number}/", "/", "/api/v1/jobs/x/../../../../"):
                     for given in ({}, {"x-iotide-member": "wrong"}, {"x-iotide-member": ""}):
                         request = several.build_request("GET", "/", headers=alice | given)

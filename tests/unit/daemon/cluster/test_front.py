@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from support.servers.principals import certificate
+from support.system.waiting import DEADLINE_S
 
 
 def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
@@ -121,14 +123,36 @@ async def test_a_page_of_the_fleet_is_made_of_those_of_all() -> None:
 
 
 async def test_a_job_is_found_at_its_owner_with_all_that_was_asked() -> None:
-    async with serving([*JOBS, "a/b", "lärm x"], 4) as client:
-        for job in [*JOBS, "a/b", "a%2Fb", "l%C3%A4rm%20x"]:
+    async with serving([*JOBS, "a/b", "lärm x", "a%20b", "a%3Fb", "a?b"], 4) as client:
+        for job in [*JOBS, "a/b", "a%2Fb", "l%C3%A4rm%20x", "a%2520b", "a%253Fb", "a%3Fb"]:
             for below in ("", "/signal"):
                 path = f"/api/v1/jobs/{job}{below}?top=3"
                 found = (await client.get(path, headers={"authorization": "Bearer t"})).json()
                 assert found["at"] == partition_of(found["job"], 4)
                 assert (found["said"], found["top"]) == ("Bearer t", "3")
         assert (await client.get("/api/v1/jobs/none/signal")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("%2Fx", 404),
+        ("%2F@127.0.0.1:1/x", 404),  # not a request to that host
+        ("/partitions/0%2Fapi/v1/status", 200),
+        ("/%70artitions/1/api/v1/status", 200),
+        ("/partitions/x/api/v1/status", 404),
+        (f"/partitions/{'9' * 5000}/api/v1/status", 404),
+        (f"/api/v1/jobs?latest={'9' * 5000}", 200),
+        (f"/api/v1/fleet?begin={'9' * 5000}&count={'9' * 5000}", 200),
+        ("/api/v1/fleet?begin=999999999999&count=5", 200),
+    ],
+)
+async def test_odd_targets_are_answered_by_a_partition_or_refused(target: str, status: int) -> None:
+    async with serving(JOBS, 4) as client, asyncio.timeout(DEADLINE_S):
+        reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+        writer.write(f"GET {target} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        assert int((await reader.readline()).split()[1]) == status
+        writer.close()
 
 
 async def test_prometheus_is_told_of_members_and_their_partitions() -> None:
