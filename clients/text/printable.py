@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, also those of line ends and of the writing direction, and bytes that are not UTF-8."""
 
 
 def printable(text: str) -> str:

@@ -100,7 +100,7 @@ class LayoutReader:
         self._thread: threading.Thread | None = None
 
     def request_layout(self, path: str) -> LayoutRequest:
-        """Request a file's layout; sets ``Question.answer`` later, or immediately if too many requests wait."""
+        """Request a file's layout; sets ``LayoutRequest.answer`` later, or immediately if too many requests wait."""
         question = LayoutRequest(path)
         if self._thread is None:
             self._thread = threading.Thread(target=self._read, name="iotide-layouts", daemon=True)

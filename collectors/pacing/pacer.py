@@ -59,7 +59,7 @@ class Pacer:
         self._without_pacing: set[int] = set()
         self._scanned_s = 0.0
         self._ended = [0, 0]
-        self._received_s: tuple[PacingPlan | None, float] = None, 0.0
+        self._received: tuple[PacingPlan | None, float] = None, 0.0
         self._text = b""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pacer", daemon=True)
@@ -71,7 +71,7 @@ class Pacer:
 
     def receive_plan(self, text: bytes) -> None:
         """Set the plan from the aggregator's JSON text; "" means no plan. Must be called for each answer."""
-        plan = self._received_s[0]
+        plan = self._received[0]
         if text != self._text:
             self._text = text
             try:
@@ -80,7 +80,7 @@ class Pacer:
             except ValueError as error:
                 _log.warning("pacing: the aggregator's plan is invalid and is ignored: %s", str(error).splitlines()[0])
                 plan = None
-        self._received_s = plan, time.monotonic()
+        self._received = plan, time.monotonic()
 
     def counters(self) -> Counter[str]:
         """Return the number of calls that waited, their total time, and failures."""
@@ -120,7 +120,7 @@ class Pacer:
         if now_s - self._scanned_s >= _SCAN_INTERVAL_S:
             self._scanned_s = now_s
             self._find_processes()
-        self._turns.set_plan(*self._received_s)
+        self._turns.set_plan(*self._received)
         held = self._turns.update(now_s, self._activities())
         now_ns = time.monotonic_ns()
         for process in self._processes.values():

@@ -76,8 +76,8 @@ class KernelTextParser:
     def _report_missing(self) -> None:
         if self._order.late:
             self.counters["lines_late"] += self._order.late
-            missing = f"{self._order.late} lines stand behind later ones, by up to {self._order.worst_ns / 1e9:.3g} s"
-            self.problems.add(InputError(self._about.name, None, missing, "lines in the order of time; sort the trace"))
+            problem = f"{self._order.late} lines stand behind later ones, by up to {self._order.worst_ns / 1e9:.3g} s"
+            self.problems.add(InputError(self._about.name, None, problem, "lines in the order of time; sort the trace"))
         if others := self._events.others():
             names = ", ".join(f"{name} {count}" for name, count in others.most_common(_SHOWN))
             rest = f" and {len(others) - _SHOWN} kinds more" if len(others) > _SHOWN else ""
@@ -103,8 +103,8 @@ class KernelTextParser:
                 continue
             _, machine = self._machine(host, [])
             rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
-            missing = np.isin(rows.line, numbers[chosen[lines["tid"][chosen] >= 0]])
-            keep[rows.line[rows_of(rows, calls, wanted(host.decode(errors="replace")), missing)]] = True
+            has_context = np.isin(rows.line, numbers[chosen[lines["tid"][chosen] >= 0]])
+            keep[rows.line[rows_of(rows, calls, wanted(host.decode(errors="replace")), has_context)]] = True
         return keep
 
     def _parse(self, block: Block) -> list[SourceItem]:

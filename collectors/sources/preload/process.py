@@ -203,18 +203,18 @@ class TracedProcess:
         if len(lines) > MAX_LINES or any(each != tid for each, _ in self._ready):
             return self._take(now_s, ended=True)
         found = templates.find(self._early, lines)
-        if (life := found.template) is not None:
-            batch = life.batch(lines, self._clock_offset_ns, pid=self.info.pid, tid=tid, rank=self.info.rank)
+        if (template := found.template) is not None:
+            batch = template.batch(lines, self._clock_offset_ns, pid=self.info.pid, tid=tid, rank=self.info.rank)
             if batch is not None:
-                self._found = life.definitions(self._facts)
+                self._found = template.definitions(self._facts)
                 self._ready, self._ready_since_s, self._early = [], None, []
                 return batch
         before = self._reported_problems()
         batch = self._take(now_s, ended=True)
         if batch is not None and not self._ready and found.wanted and self._reported_problems() == before:
             self._found = self._names.interner.take_fresh()
-            if (life := ProcessTemplate.of(batch, self._found, self._early, lines)) is not None:
-                templates.remember(found.wanted, life)
+            if (template := ProcessTemplate.of(batch, self._found, self._early, lines)) is not None:
+                templates.remember(found.wanted, template)
         return batch
 
     def _reported_problems(self) -> list[int]:

@@ -31,5 +31,5 @@ def test_advice_has_one_line_per_name() -> None:
 
 
 def test_messages_of_a_run_are_one_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    print_message(f"not seen: python3 -c {NAME}")
-    assert capsys.readouterr().err == "iotide: not seen: python3 -c /scratch/a?b?[31m?\n"
+    print_message(f"not seen: python3 -c {NAME}\u2028\u202e")
+    assert capsys.readouterr().err == "iotide: not seen: python3 -c /scratch/a?b?[31m???\n"

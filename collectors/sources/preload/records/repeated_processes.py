@@ -24,9 +24,9 @@ MAX_LINES: Final = 256
 _MAX_NAMED: Final = 4096
 """Maximum size of definitions for a lookup that ignores file names, bytes. Larger ones are rarely equal."""
 _MAX_BYTES: Final = 8 << 20
-"""Maximum size of stored lives, bytes; above it all are discarded."""
+"""Maximum size of stored templates, bytes; above it all are discarded."""
 _MAX_MET: Final = 8192
-"""Maximum number of lives of which only one occurrence is remembered."""
+"""Maximum number of keys that occurred once and are remembered."""
 _OWN: Final = ("start", "duration", "pid", "tid", "rank")
 """Columns that differ between processes."""
 _TIMES: Final = 2
@@ -100,7 +100,7 @@ class ProcessTemplate:
     def of(
         cls, batch: EventBatch, definitions: Definitions, log: Sequence[bytes], lines: Lines
     ) -> ProcessTemplate | None:
-        """Return the life of a process from its results. Returns None if it must not be reused."""
+        """Return the template of a process from its results; None if they must not be reused."""
         types = dict[str, FileType]()
         for entries in log:
             for entry in entries_of(entries):
@@ -120,13 +120,13 @@ class ProcessTemplate:
         return cls(records, columns, definitions, files)
 
     def of_files(self, files: Sequence[tuple[str, FileType]]) -> ProcessTemplate | None:
-        """Return the life for other file paths; None if the number of files differs."""
+        """Return the template for other file paths; None if the number of files differs."""
         if [number for number, _, _ in self.files] != list(range(1, len(files) + 1)):
             return None
         return replace(self, files=[(number, *file) for number, file in enumerate(files, 1)])
 
     def batch(self, lines: Lines, clock_offset_ns: int, **own: int) -> EventBatch | None:
-        """Return the events of a process with this life; None if its times are invalid.
+        """Return the events of a process with this template; None if its times are invalid.
 
         Args:
             lines: lines of the process.
@@ -155,16 +155,16 @@ class ProcessTemplate:
 
 @dataclass(frozen=True, slots=True)
 class TemplateMatch:
-    """A stored life, or the keys under which to store it (possibly none)."""
+    """A stored template, or the keys under which to store it (possibly none)."""
 
     template: ProcessTemplate | None
     wanted: list[bytes]
 
 
 class ProcessTemplates:
-    """Finds a life by a process's definitions and calls, without times and file names.
+    """Finds a template by a process's definitions and calls, without times and file names.
 
-    Lives that occurred twice are stored.
+    Templates of processes that occurred twice are stored.
     """
 
     def __init__(self) -> None:
@@ -173,7 +173,7 @@ class ProcessTemplates:
         self._bytes = 0
 
     def find(self, log: Sequence[bytes], lines: Lines) -> TemplateMatch:
-        """Look up the life of a process by its definitions and lines."""
+        """Look up the template of a process by its definitions and lines."""
         masked = lines.copy()
         masked[marks(lines) != MARK_WORDS, :_TIMES] = 0
         digest = blake2b(masked.data, digest_size=20)
@@ -196,7 +196,7 @@ class ProcessTemplates:
         return TemplateMatch(None, [*wanted, shape.key] if self._is_wanted(shape.key) else wanted)
 
     def _is_wanted(self, key: bytes) -> bool:
-        """Return whether a life must be stored because it occurred before."""
+        """Return whether a template must be stored because its key occurred before."""
         if key in self._seen_keys:
             return True
         if len(self._seen_keys) >= _MAX_MET:
@@ -205,7 +205,7 @@ class ProcessTemplates:
         return False
 
     def remember(self, keys: Sequence[bytes], template: ProcessTemplate) -> None:
-        """Store a life."""
+        """Store a template under some keys."""
         for key in keys:
             self._bytes += template.nbytes
             if self._bytes > _MAX_BYTES:

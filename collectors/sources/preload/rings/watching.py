@@ -12,7 +12,7 @@ from typing import Final
 GONE: Final = -1
 """Replaces a pidfd: the process has ended."""
 UNWATCHED: Final = -2
-"""Replaces a pidfd: no descriptor was available, use ``Life.is_running``."""
+"""Replaces a pidfd: no descriptor was available, use ``ProcessLiveness.is_running``."""
 
 _SO_PEERPIDFD: Final = 77
 """Since Linux 6.5; a pid alone may have been reused in the meantime."""
