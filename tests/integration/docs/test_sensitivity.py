@@ -9,7 +9,6 @@ import sys
 from support.places import ROOT
 from support.system.waiting import DEADLINE_S
 
-NUMBER = "segmentation.min_volume_share"
 SCRIPT = ROOT / "benchmarks/accuracy/sensitivity.py"
 NUMBER = "segmentation.min_volume_share"
 
