@@ -140,8 +140,8 @@ class GzipTail:
             return InputError(str(self.path), None, f"cannot be unpacked ({error})", _EXPECTED)
         self._packed, self._skipped = packed[1:], wrong
         self._inflater = zlib.decompressobj(_GZIP_ONLY)
-        problem = f"what gzip has packed is not what was packed ({error}); it was read"
-        return InputError(str(self.path), None, problem, _EXPECTED)
+        problem = f"its gzip data do not match their check ({error}); they were read, and may be wrong"
+        return InputError(str(self.path), None, problem, "an undamaged copy")
 
 
 def inflated_head(head: bytes) -> bytes:
