@@ -16,6 +16,8 @@ from ..common.console.input_problems import problem_list, unsupported_list
 if TYPE_CHECKING:
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Graph, GraphReport
+    from .building import Selection
+    from .comparing import SideArgument
     from .output import Colour
 
 _HELP = """Build the directly-follows graph (DFG) of the I/O calls of traces or running jobs, and compare graphs.
@@ -161,8 +163,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the command."""
-    from ..traces.trace_reading import name_of, read_and_report
-    from .comparing import compute_comparison, compute_outlier, files_and_sides, graph_of_traces
+    from .comparing import compute_outlier, files_and_sides, graph_of_traces
     from .output import check_targets, write_log
     from .saved_graphs import report_of_graphs
 
@@ -172,8 +173,6 @@ def command(
     if activity is not None and compare is not None:
         raise click.UsageError("--timeline shows one activity and --compare two graphs; give one of them")
     check_targets(output, log, paths, timeline=activity is not None)
-    from .building import graph_of, select, timeline_of
-
     variables = _site_folders(sites)
     made = report_of_graphs(
         files,
@@ -190,6 +189,44 @@ def command(
     if not paths:
         raise click.UsageError("Missing argument 'FILE...'.")
     view = _definition(mapping, case, filters, variables)
+    report, selection = _report_of_traces(paths, format_name, view, sides, variables, baselines, activity)
+    if log is not None:
+        write_log(log, selection)
+    _print_report(report, output, colour, top, as_json=as_json, quiet=log is not None)
+
+
+def _report_of_traces(
+    paths: list[Path],
+    format_name: str | None,
+    view: GraphDefinition,
+    sides: tuple[SideArgument, SideArgument] | None,
+    variables: dict[str, str],
+    baselines: tuple[str, ...],
+    activity: str | None,
+) -> tuple[GraphReport, Selection]:
+    """Read traces, and build their graph.
+
+    Args:
+        paths: the traces.
+        format_name: their format; None to detect it from each file's content.
+        view: definition of the graph.
+        sides: the compared sides; None for no comparison.
+        variables: folders of the site variables.
+        baselines: name patterns of earlier runs.
+        activity: activity whose events the report lists; None for none.
+
+    Returns:
+        The report, and the selected events.
+
+    Raises:
+        click.UsageError: no event is selected, the activity does not exist, or the sides cannot be compared.
+    """
+    from ...events.files import readable
+    from ...results.dfg import GraphReport
+    from ..traces.trace_reading import name_of, read_and_report
+    from .building import graph_of, select, timeline_of
+    from .comparing import compute_comparison, compute_outlier
+
     declared = None if sides is None else (sides[0].parsed_filter(variables), sides[1].parsed_filter(variables))
     trace = read_and_report(paths, format_name)
     job = name_of(paths)
@@ -205,9 +242,6 @@ def command(
         selection, graph, comparison = compute_comparison(selection, view, sides, declared, job)
     else:
         graph = graph_of(selection, view, job)
-    from ...events.files import readable
-    from ...results.dfg import GraphReport
-
     report = GraphReport(
         files=[readable(path) for path in paths],
         source=", ".join(sorted(set(trace.formats))),
@@ -224,9 +258,7 @@ def command(
     if activity is not None and report.timeline is None:
         names = ", ".join(row.name for row in graph.activities[:10])
         raise click.UsageError(f"--timeline {activity}: there is no such activity; the most frequent are {names}")
-    if log is not None:
-        write_log(log, selection)
-    _print_report(report, output, colour, top, as_json=as_json, quiet=log is not None)
+    return report, selection
 
 
 def _print_report(

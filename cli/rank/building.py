@@ -8,9 +8,9 @@ from ...analyzers.interaction.bounded_table import NEVER
 from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.pipeline.analysis_queue import QueuedEvents
 from ...analyzers.pipeline.job_interactions import JobInteractions
-from ...analyzers.pipeline.numbering import StreamNames
+from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.pipeline.settings import AnalyzerSettings
-from ...collectors.source import Changed, Chunk, Opened, Origin, Problems, UnsupportedData
+from ...collectors.source import Changed, Chunk, Opened, Origin, Problems, SourceItem, UnsupportedData
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
 from ...events.files import readable
@@ -34,8 +34,7 @@ def rank_traces(paths: list[Path], format_name: str | None, settings: Interactio
     """
     context = context_of(name_of(paths), AnalyzerSettings(rank=settings))
     names, interactions = context.names, JobInteractions(context, is_live=False)
-    streams: dict[str, _Stream] = {}
-    sources: set[str] = set()
+    reading = _TraceReading(names, interactions)
     problems, unsupported = Problems(), UnsupportedData()
     with reading_progress(paths) as progress:
         for path in paths:
@@ -43,19 +42,7 @@ def rank_traces(paths: list[Path], format_name: str | None, settings: Interactio
             try:
                 while not source.finished:
                     for item in source.poll():
-                        if isinstance(item, Opened | Changed):
-                            info = item.info
-                            sources.add(info.source)
-                            if item.stream in streams and isinstance(item, Changed):
-                                streams[item.stream].info = info
-                            else:
-                                interactions.close_stream(item.stream)
-                                interactions.number(item.stream, info)
-                                streams[item.stream] = _Stream(info, StreamNames(names, info.command))
-                        elif isinstance(item, Chunk):
-                            taken = streams[item.stream].translate(item)
-                            if len(taken.batch):
-                                interactions.update(taken)
+                        reading.add(item)
                     progress(path, source.counters["bytes_read"])
             finally:
                 source.close()
@@ -64,9 +51,7 @@ def rank_traces(paths: list[Path], format_name: str | None, settings: Interactio
             unsupported.merge(source.unsupported)
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]
-    # streams of archives are not ordered by time; of several programs of a process, the last one names it
-    for name, stream in sorted(streams.items(), key=lambda each: each[1].first_ns):
-        interactions.introduce(name, stream.info)
+    reading.introduce_streams()
     print_problems(problems, unsupported)
     ranking = interactions.deferred_result()()
     if names.overflowed:
@@ -74,12 +59,56 @@ def rank_traces(paths: list[Path], format_name: str | None, settings: Interactio
         ranking = ranking.model_copy(update={"notes": [*ranking.notes, note]})
     return RankReport(
         files=[readable(path) for path in paths],
-        source=", ".join(sorted(sources)),
-        wall_clock=all(stream.info.clock_offset_ns is not None for stream in streams.values()),
+        source=", ".join(sorted(reading.formats)),
+        wall_clock=reading.has_wall_clock,
         ranking=ranking,
         problems=problem_list(problems),
         problems_total=problems.total,
     )
+
+
+class _TraceReading:
+    """Passes the items of traces to the ranking.
+
+    Attributes:
+        formats: formats of the traces.
+    """
+
+    def __init__(self, names: JobNames, interactions: JobInteractions) -> None:
+        self.formats: set[str] = set()
+        self._names, self._interactions = names, interactions
+        self._streams: dict[str, _Stream] = {}
+
+    def add(self, item: SourceItem) -> None:
+        """Process one item of a trace."""
+        if isinstance(item, Opened | Changed):
+            self._describe(item)
+        elif isinstance(item, Chunk):
+            events = self._streams[item.stream].translate(item)
+            if len(events.batch):
+                self._interactions.update(events)
+
+    def _describe(self, item: Opened | Changed) -> None:
+        self.formats.add(item.info.source)
+        if item.stream in self._streams and isinstance(item, Changed):
+            self._streams[item.stream].info = item.info
+        else:
+            self._interactions.close_stream(item.stream)
+            self._interactions.number(item.stream, item.info)
+            self._streams[item.stream] = _Stream(item.info, StreamNames(self._names, item.info.command))
+
+    def introduce_streams(self) -> None:
+        """Name the processes after their streams, in the order of time.
+
+        Streams of archives are not ordered by time. Of several programs of a process, the last one names it.
+        """
+        for name, stream in sorted(self._streams.items(), key=lambda each: each[1].first_ns):
+            self._interactions.introduce(name, stream.info)
+
+    @property
+    def has_wall_clock(self) -> bool:
+        """Whether the times of all streams are wall-clock times."""
+        return all(stream.info.clock_offset_ns is not None for stream in self._streams.values())
 
 
 class _Stream:

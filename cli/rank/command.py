@@ -133,26 +133,18 @@ def command(
         _check(target, option, files)
     if output is not None and output.suffix.lower() not in _FORMS:
         raise click.UsageError(f"--output {output}: expected a name that ends in {', '.join(_FORMS)}")
-    live = [name for name in files if is_address(name)]
+    addresses = [name for name in files if is_address(name)]
     if culprits:
-        if len(files) > 1 or len(live) != 1 or "/jobs/" not in live[0] or output or filter_out:
+        if len(files) > 1 or len(addresses) != 1 or "/jobs/" not in addresses[0] or output or filter_out:
             raise click.UsageError(
                 "--culprits asks an aggregator: give one http://HOST:PORT/jobs/JOB, with or without --json"
             )
-        _print_culprits(live[0], as_json=as_json)
+        _print_culprits(addresses[0], as_json=as_json)
         return
-    if live:
-        given = click.get_current_context().get_parameter_source
-        if (
-            len(files) > 1
-            or filter_out
-            or any(
-                given(name) is click.core.ParameterSource.COMMANDLINE
-                for name in ("format_name", "by", "start", "background", "min_share", "forks", "top")
-            )
-        ):
-            raise click.UsageError(f"{live[0]} is a running job: give it alone, with --json or --output")
-        report = _of_job(live[0])
+    if addresses:
+        if len(files) > 1 or filter_out or _are_trace_options_given():
+            raise click.UsageError(f"{addresses[0]} is a running job: give it alone, with --json or --output")
+        report = _of_job(addresses[0])
     else:
         settings = _settings(by, start, background, min_share, forks, top)
         report = _of_traces([Path(name) for name in files], format_name, settings, filter_out)
@@ -164,6 +156,15 @@ def command(
         from ...clients.rank.text import print_ranking
 
         print_ranking(report, sys.stdout)
+
+
+def _are_trace_options_given() -> bool:
+    """Return whether an option is given that only finished traces have."""
+    given = click.get_current_context().get_parameter_source
+    return any(
+        given(name) is click.core.ParameterSource.COMMANDLINE
+        for name in ("format_name", "by", "start", "background", "min_share", "forks", "top")
+    )
 
 
 def _print_culprits(address: str, *, as_json: bool) -> None:

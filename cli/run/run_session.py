@@ -25,7 +25,7 @@ from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...events.files import write_text
 from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
-from ...results.jobs.job import SignalSeries
+from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
 from .background_loop import loop_in_thread
 from .burst_deferral import BurstDeferral
@@ -255,6 +255,18 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         print_message(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
         print_message(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
+    _print_results(summary, advice)
+    if not (job.losses or summary.unseen):  # losses are reported below, one per line
+        print_message("complete: no call was lost, no program was left untraced")
+    if report is not None:
+        print_message(f"report: {report}")
+    if summary.archive is not None and job.events:
+        _print_archive(summary.archive, job)
+
+
+def _print_results(summary: RunSummary, advice: Advice | None) -> None:
+    """Print I/O time, moved data and periods of a run, and the advice."""
+    job = summary.job
     partial = bool(job.losses or summary.unseen or job.not_counted.mapped_for_writing)
     if advice is not None:
         print_message(io_time_line(advice))
@@ -269,17 +281,16 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         print_message(first_line(advice, partial=partial))
         if short := job_sentence(advice, summary.prediction, partial=partial):
             print_message(f"in short: {short}")
-    if not (job.losses or summary.unseen):  # losses are reported below, one per line
-        print_message("complete: no call was lost, no program was left untraced")
-    if report is not None:
-        print_message(f"report: {report}")
-    if summary.archive is not None and job.events:
-        size = Path(summary.archive).stat().st_size
-        missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
-        kept = max(job.events - missing, 0)
-        calls = f"{kept:,} of {job.events:,} calls" if missing else "every call"
-        each = f", {size / kept:.1f} bytes a call" if kept else ""
-        print_message(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
+
+
+def _print_archive(archive: str, job: JobDetail) -> None:
+    """Print how many calls of a job its archive has, and its size."""
+    size = Path(archive).stat().st_size
+    missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
+    archived = max(job.events - missing, 0)
+    calls = f"{archived:,} of {job.events:,} calls" if missing else "every call"
+    per_call = f", {size / archived:.1f} bytes a call" if archived else ""
+    print_message(f"{calls}: {archive} ({byte_text(size)}{per_call})")
 
 
 def _print_ports(plan: RunPlan, server: Server) -> None:

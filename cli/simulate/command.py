@@ -181,23 +181,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the command."""
-    if sum(map(bool, (sources, classes, mix))) != 1:
-        if not (sources or classes or mix):
-            raise click.UsageError(
-                "no jobs: name traces, folders of archives or an aggregator's address, or use --class or --mix"
-            )
-        raise click.UsageError("name jobs in one way: JOBs (traces or addresses), --class, or --mix")
-    if sources and (load is not None):
-        raise click.UsageError("--load is for --class and --mix: JOBs have a load of their own")
-    if not classes and (spread is not None or jitter is not None or uneven):
-        raise click.UsageError("--spread, --jitter and --uneven are for --class; a --mix sets them for each class")
-    if start is not None and not sources:
-        raise click.UsageError("--start is for traced JOBs")
-    if plot is None and (plot_from is not None or plot_to is not None):
-        raise click.UsageError("--plot-from and --plot-to need --plot")
-    window = (plot_from or 0.0, math.inf if plot_to is None else plot_to)
-    if window[0] >= window[1]:
-        raise click.UsageError(f"--plot-to {plot_to:g} is not after --plot-from {window[0]:g}")
+    _check_job_options(sources, classes, mix, load, start, periodic=spread is not None or jitter is not None or uneven)
+    window = _plotted_window(plot, plot_from, plot_to)
     if plot is not None:
         from .plotting import check_picture
 
@@ -229,6 +214,48 @@ def command(
         from ...clients.schedulers.text import print_simulation
 
         print_simulation(simulation, sys.stdout)
+
+
+def _check_job_options(
+    sources: tuple[str, ...],
+    classes: tuple[str, ...],
+    mix: Path | None,
+    load: float | None,
+    start: Start | None,
+    *,
+    periodic: bool,
+) -> None:
+    """Check that the options describe jobs in one way. ``periodic``: an option for ``--class`` is given.
+
+    Raises:
+        click.UsageError: they do not.
+    """
+    if sum(map(bool, (sources, classes, mix))) != 1:
+        if not (sources or classes or mix):
+            raise click.UsageError(
+                "no jobs: name traces, folders of archives or an aggregator's address, or use --class or --mix"
+            )
+        raise click.UsageError("name jobs in one way: JOBs (traces or addresses), --class, or --mix")
+    if sources and load is not None:
+        raise click.UsageError("--load is for --class and --mix: JOBs have a load of their own")
+    if not classes and periodic:
+        raise click.UsageError("--spread, --jitter and --uneven are for --class; a --mix sets them for each class")
+    if start is not None and not sources:
+        raise click.UsageError("--start is for traced JOBs")
+
+
+def _plotted_window(plot: Path | None, start_s: float | None, end_s: float | None) -> tuple[float, float]:
+    """Return start and end of the chart, s.
+
+    Raises:
+        click.UsageError: there is no chart, or its end is not after its start.
+    """
+    if plot is None and (start_s is not None or end_s is not None):
+        raise click.UsageError("--plot-from and --plot-to need --plot")
+    window = (start_s or 0.0, math.inf if end_s is None else end_s)
+    if window[0] >= window[1]:
+        raise click.UsageError(f"--plot-to {end_s:g} is not after --plot-from {window[0]:g}")
+    return window
 
 
 def _without_contention(results: Sequence[PolicyResult]) -> list[str]:
