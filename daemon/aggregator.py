@@ -22,7 +22,7 @@ from .jobs.job_summary import published_summary
 from .jobs.job_table import JobTable
 from .jobs.lifecycle.job_ages import due_event, next_check_s
 from .jobs.lifecycle.job_schedule import JobSchedule
-from .jobs.lifecycle.job_state import JobEvent, State, after
+from .jobs.lifecycle.job_state import JobEvent, State, next_state
 from .jobs.lifecycle.prediction_step import PredictionStep
 from .jobs.losses.dropped import CurrentSums, Dropped, JobSums
 from .jobs.losses.early_losses import REFUSED, EarlyLosses
@@ -315,21 +315,21 @@ class Aggregator:
                 return True
         return False
 
-    def advance_state(self, session: JobSession, looks: bool | None = None) -> None:
-        """Change the state of a job. ``looks``: whether to search for its period, if decided before."""
+    def advance_state(self, session: JobSession, search: bool | None = None) -> None:
+        """Change the state of a job. ``search``: whether to search for its period, if decided before."""
         now = self._steady()
         self._ages.drop(session.job)
-        self._decided_search = looks
+        self._decided_search = search
         with self._confine_failures(session):
-            if (happening := due_event(session, self._settings, now)) is not None:
-                self._transition(session, happening)
+            if (event := due_event(session, self._settings, now)) is not None:
+                self._transition(session, event)
         if session.state is not State.REMOVED:
             # strictly later than now: rounding must not make it due again at once
             self._ages.schedule(session.job, max(next_check_s(session, self._settings), now + _SLICE_S))
 
-    def predict(self, session: JobSession, looks: bool | None = None) -> None:
-        """Predict a job; ``looks``: whether to search for its period, if decided before."""
-        self._decided_search = looks
+    def predict(self, session: JobSession, search: bool | None = None) -> None:
+        """Predict a job; ``search``: whether to search for its period, if decided before."""
+        self._decided_search = search
         with self._confine_failures(session):
             self._predict(session)
 
@@ -347,7 +347,7 @@ class Aggregator:
             self._transition(session, JobEvent.DONE)
 
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
-        prediction = self._prediction_step.predict(session, whole=whole, looks=self._decided_search)
+        prediction = self._prediction_step.predict(session, whole=whole, search=self._decided_search)
         self.searched = self._prediction_step.searched
         if prediction is None:
             return
@@ -355,8 +355,8 @@ class Aggregator:
             self.bound_log.check_job(session)
         self.on_predictions.notify(session.job, lambda: prediction)
 
-    def _transition(self, session: JobSession, happening: JobEvent) -> None:
-        before, session.state = session.state, after(session.state, happening)
+    def _transition(self, session: JobSession, event: JobEvent) -> None:
+        before, session.state = session.state, next_state(session.state, event)
         if session.state is before:
             return
         if before is State.ENDED:

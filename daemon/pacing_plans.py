@@ -26,7 +26,7 @@ class PacingPlans:
     def put(self, plan: PacingPlan) -> bool:
         """Store a plan in place of the previous one. Return False if there are too many."""
         now_s = self._clock()
-        self._plans = {name: held for name, held in self._plans.items() if held[0] > now_s}
+        self._plans = {name: stored for name, stored in self._plans.items() if stored[0] > now_s}
         if plan.file_system not in self._plans and len(self._plans) >= self._most:
             return False
         self._plans[plan.file_system] = now_s + plan.lasts_s, plan.model_dump_json().encode()
@@ -36,10 +36,10 @@ class PacingPlans:
         """Remove the plan of a file system."""
         self._plans.pop(file_system, None)
 
-    def answer(self, host: str, place: FileInfo) -> bytes:
+    def answer(self, host: str, folder: FileInfo) -> bytes:
         """Return the plan for the file system of a folder as seen by a host, JSON. It is "" without one."""
         if not self._plans:
             return b""
-        spot = file_system_of(place, self._names)
-        until_s, text = self._plans.get(spot.name or f"{host}:{spot.local}", (0.0, b""))
+        file_system = file_system_of(folder, self._names)
+        until_s, text = self._plans.get(file_system.name or f"{host}:{file_system.local}", (0.0, b""))
         return text if until_s > self._clock() else b""

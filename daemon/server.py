@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..events import ConfigError
-from ..events.network.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
 from .archiving.build_archives import build_archives
@@ -23,6 +22,7 @@ from .clocks import Clocks
 from .contention_scope import contention_watch
 from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
+from .listener_guards import ListenerGuards
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare
 from .settings import AggregatorSettings
@@ -115,7 +115,7 @@ class Server:
                 self._ingest.core.vouched = partial(projects.note, self.aggregator.jobs)
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
-        self._guards: list[ListenerGuard] = []
+        self._guards = ListenerGuards(self.aggregator.counters)
         self._persistence: StatePersistence | None = None
         self._publisher: Publisher | None = None
         self.journal: StreamJournal | None = None
@@ -160,7 +160,7 @@ class Server:
                 self._stack.callback(self.access.close)
             if self._ingest is not None:
                 self.ingest_endpoint = self._ingest.bind()
-                self._guard("ingest", self.ingest_endpoint, self._ingest)
+                self._stack.callback(self._guards.add("ingest", self.ingest_endpoint, self._ingest).close)
             if self._settings.publish is not None:
                 self._start_publisher(self._settings.publish)
             if self._settings.http is not None:
@@ -258,8 +258,7 @@ class Server:
             if self._publisher is not None:
                 self._publisher.flush()
             self._ticked_at = time.monotonic()
-            for guard in self._guards:
-                guard.check(self._ticked_at)
+            self._guards.check(self._ticked_at)
             pause_s = 0.0 if waiting else self._tick_s
             await asyncio.sleep(pause_s)  # input is processed in between
             self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
@@ -273,8 +272,7 @@ class Server:
 
     def _reload_keys(self) -> None:
         if self.access.reload():
-            for guard in self._guards:
-                guard.renew()
+            self._guards.renew()
         if self.http is not None:
             self.http.reload()
 
@@ -305,14 +303,6 @@ class Server:
         if ingest is not None:
             ingest.durability = keeping.durability
         self._persistence = keeping
-
-    def _guard(self, name: str, endpoint: str, listener: Ingest | Publisher) -> None:
-        def count() -> None:
-            self.aggregator.counters["listener_pauses"] += 1
-
-        guard = ListenerGuard(name, endpoint, listener.stop_listening, listener.listen, count)
-        self._stack.callback(guard.close)
-        self._guards.append(guard)
 
     @cached_property
     def _context(self) -> zmq.asyncio.Context:
@@ -356,7 +346,7 @@ class Server:
         self.aggregator.on_job(publisher.job, "zeromq")
         if self._contention is not None:
             self._contention.on_alerts.add("zeromq", publisher.alert)
-        self._guard("publish", publisher.endpoint, publisher)
+        self._stack.callback(self._guards.add("publish", publisher.endpoint, publisher).close)
         self._publisher = publisher
         self.publish_endpoint = publisher.endpoint
 

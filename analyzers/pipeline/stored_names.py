@@ -41,6 +41,10 @@ _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
     "analyzers.online.predictor:_DirectionSearch": {"resolution_search": "lookout", "signal": "observed"},
     "analyzers.online.resolution_search:ResolutionSearch": {"_alternative": "_rival"},
     "analyzers.online.resolution_search:_KnownPeriod": {"max_confidence": "surest"},
+    "daemon.ingest.ingest_core:_Stream": {"gap_requested": "gap_told"},
+    "daemon.jobs.job_analyzers:JobAnalyzers": {"_queue": "_held"},
+    "daemon.jobs.losses.job_losses:JobLosses": {"_by_collector": "_of_collectors", "_reported": "_told"},
+    "daemon.jobs.losses.ledger:Ledger": {"_cut_off_accounts": "_come_back"},
 }
 _CLASS_OF: Final = {stored: name for name, stored in CLASSES.items()}
 _ATTRIBUTE_OF: Final = {

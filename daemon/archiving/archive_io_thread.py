@@ -90,8 +90,8 @@ class ArchiveFile:
         """
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            if (there := os.fstat(descriptor).st_size) < size:
-                raise OSError(errno.EIO, f"it has {there} bytes of {size}")
+            if (actual_size := os.fstat(descriptor).st_size) < size:
+                raise OSError(errno.EIO, f"it has {actual_size} bytes of {size}")
             if self._moves:
                 copy = _copy(path, size)
                 os.close(descriptor)

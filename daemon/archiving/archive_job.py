@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import msgspec
-
-from ...archive.blocks import read_blocks
-from ...events import Definitions, EventBatch, InputError, StreamInfo
+from ...events import Definitions, EventBatch, StreamInfo
+from .archive_head import is_beginning_of
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, Written
 
 if TYPE_CHECKING:
@@ -25,8 +23,6 @@ _STATE_ATTRIBUTES: Final = (
     *("streams", "missing", "lost", "interval_s", "written", "_counted", "_told_discarded", "is_ending", "_in_file"),
 )
 """Attributes of an archive's persistent state besides its writer's."""
-_HEAD_BYTES: Final = 32
-"""Least size of a file with a head and a block, bytes."""
 _RETRY_S: Final = 1.0
 _MAX_RETRY_S: Final = 30.0
 
@@ -37,31 +33,6 @@ MissingListener = Callable[[str, str, int], None]
 def always_ready() -> bool:
     """Return True: nothing must be waited for."""
     return True
-
-
-def is_beginning_of(path: Path, job: str, begun_s: float) -> bool:
-    """Return whether a file is the archive of a job with that start, or too short to be readable."""
-    try:
-        return path.stat().st_size < _HEAD_BYTES or _read_head(path) in (None, (job, begun_s))
-    except (OSError, InputError):
-        return False
-
-
-def _read_head(path: Path) -> tuple[object, object] | None:
-    """Return job and start of an archive file; None if no block is readable.
-
-    Raises:
-        OSError, InputError: it cannot be read, or is not an archive of ours.
-    """
-    with path.open("rb") as file:
-        first = next(read_blocks(file, path.name, []), None)
-    if first is None:
-        return None
-    try:
-        about = msgspec.msgpack.decode(first.payload, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        return None, None
-    return about.get("job"), about.get("begun_s")
 
 
 def _new_writer() -> ArchiveWriter:
@@ -130,7 +101,7 @@ class ArchivedJob:
     """Bytes known to be written by the disk's thread."""
     _synced: int = 0
     """Bytes known to be synced."""
-    _held_bytes: int = 0
+    _queued_bytes: int = 0
     _counted: int = 0
     """Events in pieces."""
     _told_discarded: int = 0
@@ -210,7 +181,7 @@ class ArchivedJob:
         in_writer = self._writer.taken - self._writer.discarded - self._counted
         self._report_missing(reason, in_writer + sum(piece.events for piece in self._pending))
         self._counted += in_writer
-        self._add_held_bytes(-sum(len(piece.data) for piece in self._pending))
+        self._add_queued_bytes(-sum(len(piece.data) for piece in self._pending))
         self._pending.clear()
         self._is_save_due = False
         self.due_at_s = math.inf
@@ -260,7 +231,7 @@ class ArchivedJob:
         self._writer = _new_writer().resumed(state["writer"])
         for data, events in state["rest"]:
             self._pending.append(_Piece(data, events))
-            self._add_held_bytes(len(data))
+            self._add_queued_bytes(len(data))
 
     def restart_after(self, state: Mapping[str, Any]) -> None:
         """Begin a new file if another daemon's cannot be continued; the old contents are counted as missing."""
@@ -318,7 +289,7 @@ class ArchivedJob:
         if data:
             self._pending.append(_Piece(data, events))
             self.written += len(data)
-            self._add_held_bytes(len(data))
+            self._add_queued_bytes(len(data))
 
     def _on_written(self, done: Written, pieces: list[_Piece], save: bool, tried_at_s: float) -> None:
         self._is_writing, self._pieces_in_flight = False, []
@@ -331,10 +302,10 @@ class ArchivedJob:
         if events := sum(piece.events for piece in stored):
             self._unsaved_events += events
             self.on_stored(self.name, events)
-        self._add_held_bytes(-size)
+        self._add_queued_bytes(-size)
         rest = pieces[done.pieces :]
         if self.is_given_up:  # in the meantime
-            self._add_held_bytes(-sum(len(piece.data) for piece in rest))
+            self._add_queued_bytes(-sum(len(piece.data) for piece in rest))
             self._report_missing("failed", sum(piece.events for piece in rest))
         else:
             self._pending.extendleft(reversed(rest))
@@ -372,14 +343,14 @@ class ArchivedJob:
 
     def _set_problem(self, problem: str) -> None:
         if bool(problem) != bool(self.problem):
-            moved = self._held_bytes if problem else -self._held_bytes
+            moved = self._queued_bytes if problem else -self._queued_bytes
             self.waiting.in_flight -= moved
             self.waiting.stuck += moved
             self.counters["archives_waiting"] += 1 if problem else -1
         self.problem = problem
 
-    def _add_held_bytes(self, size: int) -> None:
-        self._held_bytes += size
+    def _add_queued_bytes(self, size: int) -> None:
+        self._queued_bytes += size
         if self.problem:
             self.waiting.stuck += size
         else:

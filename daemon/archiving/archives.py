@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...events import NODE_COLLECTOR, ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
+from ..ingest.forwarding_sink import ForwardingSink
 from ..ingest.sink import Sink
+from .archive_head import is_beginning_of
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, apply_retention, make_writable, sync_files
-from .archive_job import ArchivedJob, MissingListener, always_ready, is_beginning_of
+from .archive_job import ArchivedJob, MissingListener, always_ready
 from .archive_settings import ArchiveSettings
 
 __all__ = ["ArchiveSettings", "Archives"]
@@ -33,8 +35,8 @@ _FIRST_CHECKPOINT_S: Final = 1.0
 """Time from a job's first data to its first checkpoint, s. The interval doubles up to the setting."""
 
 
-class Archives:
-    """A sink that forwards everything to the next one, and archives what that has accepted.
+class Archives(ForwardingSink):
+    """A sink that forwards everything to the next sink, and archives the accepted events.
 
     File failures do not affect the streams: they are counted, and the job continues without its archive. A separate
     thread writes the files; if the disk is too slow, further events are counted and left out.
@@ -45,7 +47,7 @@ class Archives:
             previous one was not finished), ``archive_writes_failed`` and ``events_not_archived:REASON``; cumulative.
             ``archives_waiting``: archives whose files cannot be written now.
         mark: returns a function that reports whether all input up to now is durable for a successor. Before that no
-            file is created, as nobody would continue it.
+            file is created, because no successor would continue it.
         copies_files: whether files of a previous daemon are continued as copies; see ``ArchiveFile``.
     """
 
@@ -59,16 +61,17 @@ class Archives:
         clock: Callable[[], float] = time.time,
         on_missing: MissingListener = lambda job, reason, events: None,
         on_stored: Callable[[str, int], None] = lambda job, events: None,
-        holds: Callable[[str], bool] = lambda job: True,
+        has_job: Callable[[str], bool] = lambda job: True,
     ) -> None:
         if settings.folder is None:
             raise ConfigError("archives need a folder")
         self.counters = Counter() if counters is None else counters
-        self._next, self._settings = next_sink, settings
+        super().__init__(next_sink)
+        self._settings = settings
         self._job_of = job_of
         self._steady, self._clock = steady, clock
         self._on_missing, self._on_stored = on_missing, on_stored
-        self._holds = holds
+        self._has_job = has_job
         self._folder = settings.folder
         self._disk = ArchiveIoThread()
         self._waiting = WaitingBytes()
@@ -76,8 +79,8 @@ class Archives:
         self._ending: list[ArchivedJob] = []
         self._paths: set[Path] = set()
         self._job_of_stream: dict[str, str] = {}
-        self._held: dict[str, int] = {}
-        self._held_bytes = 0
+        self._open_bytes: dict[str, int] = {}
+        self._total_open_bytes = 0
         self._checked_at_s = -math.inf
         self._is_recovering = self._is_closed = self.copies_files = False
         self.mark: Callable[[], Callable[[], bool]] = lambda: always_ready
@@ -132,7 +135,7 @@ class Archives:
                 job.restart_after(each)
                 self.counters["archives"] += 1
             self._jobs[name] = job
-            self._has_news(job)
+            self._schedule_checkpoint(job)
             if each["is_ending"]:
                 (self._end if job.is_ending else self._complete)(job)
 
@@ -145,29 +148,29 @@ class Archives:
 
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Open a stream."""
-        self._next.opened(stream, info)
+        super().opened(stream, info)
         if self._is_closed or info.source == NODE_COLLECTOR:
             return
         name = self._job_of(info)
-        if not self._holds(name):  # refused: its end would never be reported
+        if not self._has_job(name):  # refused: its end would never be reported
             return
         job = self._jobs.get(name)
         if job is None or job.is_given_up:
             job = self._begin(name)
         self._job_of_stream[stream] = name
         job.opened(stream, info)
-        self._has_news(job)
+        self._schedule_checkpoint(job)
 
     def changed(self, stream: str, info: StreamInfo) -> None:
         """Update a stream's description."""
-        self._next.changed(stream, info)
+        super().changed(stream, info)
         if (job := self._find(stream)) is not None:
             job.opened(stream, info)
-            self._has_news(job)
+            self._schedule_checkpoint(job)
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Forward events; those that the next sink refuses are not archived."""
-        self._next.batch(stream, batch, definitions)
+        super().batch(stream, batch, definitions)
         job = self._find(stream)
         if job is None:
             name = self._job_of_stream.get(stream)
@@ -182,50 +185,26 @@ class Archives:
         reason = self._full_reason(job)
         job.count_left_out(stream, reason, len(batch) if reason else 0)
         job.batch(stream, empty_batch() if reason else batch, definitions)
-        self._has_news(job)
-        self._hold(stream, job.held_bytes(stream))
-        if self._held_bytes > self._settings.memory_bytes:
+        self._schedule_checkpoint(job)
+        self._set_open_bytes(stream, job.held_bytes(stream))
+        if self._total_open_bytes > self._settings.memory_bytes:
             self._free_memory(time.perf_counter() + _SLICE_S)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream; its archive records the losses."""
-        self._next.closed(stream, losses)
+        super().closed(stream, losses)
         if (job := self._find(stream)) is not None:
             job.closed(stream, losses)
-            self._has_news(job)
+            self._schedule_checkpoint(job)
         self._job_of_stream.pop(stream, None)
-        self._hold(stream, 0)
+        self._set_open_bytes(stream, 0)
 
     def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         """Forward losses; the next checkpoint records them."""
-        self._next.stream_losses(stream, losses)
+        super().stream_losses(stream, losses)
         if (found := self._find(stream)) is not None:
             found.lost[stream] = losses
-            self._has_news(found)
-
-    def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
-        """Forward."""
-        self._next.events_taken(stream, events, ended=ended)
-
-    def silence_changed(self, stream: str, is_silent: bool) -> None:
-        """Forward."""
-        self._next.silence_changed(stream, is_silent)
-
-    def job_losses(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Forward."""
-        self._next.job_losses(collector, job, losses)
-
-    def stream_refused(self, info: StreamInfo, reason: str) -> None:
-        """Forward."""
-        self._next.stream_refused(info, reason)
-
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
-        """Forward."""
-        self._next.heartbeat(collector, host, counters, job)
-
-    def collector_lost(self, collector: str) -> None:
-        """Forward."""
-        self._next.collector_lost(collector)
+            self._schedule_checkpoint(found)
 
     # ---- checkpoints ----
 
@@ -256,7 +235,7 @@ class Archives:
         """Wait until the disk's thread has completed all work."""
         self._disk.deliver_results(wait=True)
 
-    def _has_news(self, job: ArchivedJob) -> None:
+    def _schedule_checkpoint(self, job: ArchivedJob) -> None:
         """Schedule a checkpoint of new data. It is soon at first, and later at longer intervals to save work."""
         now = self._steady()
         if job.due_at_s == math.inf:
@@ -279,22 +258,23 @@ class Archives:
 
     def _save_stream(self, job: ArchivedJob, stream: str) -> None:
         job.save_stream(stream)
-        self._hold(stream, job.held_bytes(stream))
+        self._set_open_bytes(stream, job.held_bytes(stream))
 
-    def _hold(self, stream: str, held: int) -> None:
-        self._held_bytes += held - self._held.pop(stream, 0)
-        if held:
-            self._held[stream] = held
+    def _set_open_bytes(self, stream: str, size: int) -> None:
+        """Set the memory of a stream's calls outside closed sections, bytes."""
+        self._total_open_bytes += size - self._open_bytes.pop(stream, 0)
+        if size:
+            self._open_bytes[stream] = size
 
     def _free_memory(self, until: float) -> None:
         """Close the sections of the streams with the most memory."""
-        for stream in heapq.nlargest(_SECTIONS_CLOSED_AT_ONCE, self._held, key=self._held.__getitem__):
+        for stream in heapq.nlargest(_SECTIONS_CLOSED_AT_ONCE, self._open_bytes, key=self._open_bytes.__getitem__):
             if (job := self._find(stream)) is None:
-                self._hold(stream, 0)
+                self._set_open_bytes(stream, 0)
             else:
                 self._save_stream(job, stream)
                 self.counters["archive_sections_early"] += 1
-            if self._held_bytes <= self._settings.memory_bytes or time.perf_counter() >= until:
+            if self._total_open_bytes <= self._settings.memory_bytes or time.perf_counter() >= until:
                 break
 
     # ---- ends ----
@@ -311,7 +291,7 @@ class Archives:
             self._complete(job)
 
     def close(self) -> None:
-        """Complete all archives, and wait for the disk; what it does not accept is counted. Idempotent."""
+        """Complete all archives, and wait for the disk; events that it does not accept are counted. Idempotent."""
         self._is_closed = True
         for job in list(self._jobs.values()):
             self._complete(job)
@@ -333,7 +313,7 @@ class Archives:
 
     def _complete(self, job: ArchivedJob) -> None:
         for stream in job.open_streams():
-            self._hold(stream, 0)
+            self._set_open_bytes(stream, 0)
         job.end()
         job.pump(self._steady())
         self._end(job)

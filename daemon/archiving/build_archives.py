@@ -11,7 +11,7 @@ from .archives import Archives
 
 
 def build_archives(aggregator: Aggregator, settings: AggregatorSettings, clock: Callable[[], float]) -> Archives | None:
-    """Return what archives the jobs of an aggregator; None where archives are off."""
+    """Return the archives of an aggregator's jobs; None if archives are off."""
     if settings.archive.folder is None:
         return None
     archives = Archives(
@@ -22,7 +22,7 @@ def build_archives(aggregator: Aggregator, settings: AggregatorSettings, clock: 
         clock=clock,
         on_missing=aggregator.not_archived,
         on_stored=aggregator.archived,
-        holds=lambda job: job in aggregator.jobs,  # a dict that is another one after a restart
+        has_job=lambda job: job in aggregator.jobs,  # a dict that is another one after a restart
     )
     aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")
     return archives

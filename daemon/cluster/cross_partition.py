@@ -82,9 +82,9 @@ class CrossPartitionQueries:
     async def _culprits(self, request: Request) -> Response:
         job, query = request.path_params["job"], dict(request.query_params)
         owner = await self._owner(request, job)
-        asked: dict[str, str] = {name: query[name] for name in ("from_s", "to_s", "top") if name in query}
-        asked["job"] = job
-        answer = await self._ask(request, owner, b"", asked, path="/internal/span")
+        parameters: dict[str, str] = {name: query[name] for name in ("from_s", "to_s", "top") if name in query}
+        parameters["job"] = job
+        answer = await self._ask(request, owner, b"", parameters, path="/internal/span")
         if answer.status_code != _OK:
             return answer
         try:
@@ -96,7 +96,7 @@ class CrossPartitionQueries:
         rows, missing, refused = await self._rows(request, range(self._partitions), times, most)
         if refused is not None:
             return refused
-        found = await self._ask(request, owner, encode_rows(rows), asked, path="/internal/culprits", method="POST")
+        found = await self._ask(request, owner, encode_rows(rows), parameters, path="/internal/culprits", method="POST")
         return _with_missing(found, missing)
 
     async def _live_io(self, request: Request) -> Response:

@@ -293,11 +293,11 @@ class Front:
         url, token = found
         try:
             async with asyncio.timeout(self._within_s):
-                asked = request.query_params if query is None else query
+                parameters = request.query_params if query is None else query
                 async with self._client.stream(
                     method or request.method,
                     url + (path or _original_path(request, _path_of(request))),
-                    params=dict(asked),
+                    params=dict(parameters),
                     headers=_headers(request, number, token if path.startswith(_INTERNAL) else ""),
                     content=body,
                 ) as answer:
@@ -338,11 +338,11 @@ def partitions_of_path(path: str, count: int) -> list[int]:
 def _merge_sorted(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:
     """Merge rows of several pages into their common order."""
     column = _COLUMNS.get(order, order)
-    there = [row for row in rows if row.get(column) is not None]
-    there.sort(key=lambda row: str(row["job"]))
+    with_value = [row for row in rows if row.get(column) is not None]
+    with_value.sort(key=lambda row: str(row["job"]))
     with contextlib.suppress(TypeError):
-        there.sort(key=lambda row: row[column], reverse=is_descending)
-    return [*there, *(row for row in rows if row.get(column) is None)]
+        with_value.sort(key=lambda row: row[column], reverse=is_descending)
+    return [*with_value, *(row for row in rows if row.get(column) is None)]
 
 
 def _merge_answers(answers: Sequence[PartitionAnswer], **fields: Any) -> Response:
@@ -361,9 +361,9 @@ def _refusal(answers: Sequence[PartitionAnswer]) -> Response | None:
     return JSONResponse(worst.body or {"error": worst.problem}, worst.status, headers)
 
 
-def _unavailable(numbers: Sequence[int] | range, why: str = "no member serves it") -> Response:
+def _unavailable(numbers: Sequence[int] | range, reason: str = "no member serves it") -> Response:
     named = ", ".join(map(str, numbers))
-    text = {"error": f"partition {named} does not answer: {why}", "expected": "another try in some seconds"}
+    text = {"error": f"partition {named} does not answer: {reason}", "expected": "another try in some seconds"}
     return JSONResponse(text, 503, {"retry-after": "5"})
 
 

@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 import zmq.asyncio
 from nats.errors import Error as NatsError
 
-from ...events.network.descriptors import ListenerGuard
 from ..access.access import Access
 from ..background_tasks import run_forever, wait_for_first
 from ..journal.jetstream.lease_holder import release_lease_of
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.readiness import error_text, retry_until_ready
 from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync, lease_bucket
+from ..listener_guards import ListenerGuards
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, with_other_keys, without_stale_claims
@@ -96,10 +96,10 @@ class ClusterMember:
         self._relay: Relay | None = None
         self._context = zmq.asyncio.Context()
         self._context.set(zmq.MAX_SOCKETS, 65_536 - 1)
-        self._guards: list[ListenerGuard] = []
         self._endpoint = ""
         self._others: list[str] = []
         self.counters: Counter[str] = Counter()
+        self._guards = ListenerGuards(self.counters)
         self.access = Access(settings.access, lambda _: None, self.counters)
         bounds = settings.bounds
         self.gateway = Gateway(
@@ -137,9 +137,9 @@ class ClusterMember:
                 allow_remote=self.settings.allow_remote,
             )
             self.publish_endpoint = self._relay.endpoint
-            self._guard("publish", self._relay.endpoint, self._relay)
+            self._guards.add("publish", self._relay.endpoint, self._relay)
         self._endpoint = self.gateway.bind()
-        self._guard("ingest", self._endpoint, self.gateway)
+        self._guards.add("ingest", self._endpoint, self.gateway)
         return self._endpoint
 
     async def run(self) -> None:
@@ -165,8 +165,7 @@ class ClusterMember:
         await self.workers.stop(self.settings.stop_within_s)
         if self._releasing:
             await asyncio.wait(self._releasing, timeout=_RELEASE_S)
-        for guard in self._guards:
-            guard.close()
+        self._guards.close()
         self.gateway.close()
         if self._relay is not None:
             self._relay.close()
@@ -178,12 +177,6 @@ class ClusterMember:
         """Return why collectors and users cannot be served now, or ""."""
         return self.not_ready_because
 
-    def _guard(self, name: str, endpoint: str, listener: Gateway | Relay) -> None:
-        def count() -> None:
-            self.counters["listener_pauses"] += 1
-
-        self._guards.append(ListenerGuard(name, endpoint, listener.stop_listening, listener.listen, count))
-
     async def _run_listener_guards(self) -> None:
         next_keys_s = time.monotonic()
         while True:
@@ -194,11 +187,9 @@ class ClusterMember:
                 if self.access.projects is not None:
                     await asyncio.to_thread(self.access.projects.renew)  # the name service may be slow
                 if self.access.reload():  # all peers authenticate again
-                    for guard in self._guards:
-                        guard.renew()
+                    self._guards.renew()
                 self.renew_http()
-            for guard in self._guards:
-                guard.check(now_s)
+            self._guards.check(now_s)
 
     def _key(self) -> str:
         keys = self.access.keys_of_members()

@@ -36,7 +36,7 @@ class Worker(BaseModel):
     started: str
     """Unique id of the process."""
     epoch: int = 0
-    """Of its journal: a process that takes a partition over has a higher one."""
+    """Epoch of its journal: a process that takes a partition over has a higher epoch."""
 
 
 class Member(BaseModel):
@@ -142,8 +142,8 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
             f"the cluster {settings.name} has {has}; cluster.partitions = {partitions} differs, and "
             "jobs would be in other partitions; use the number of the cluster"
         )
-    asked = link.client.jetstream(timeout=settings.lease_s / _ANSWER_SHARE)
-    return Members(asked, await asked.key_value(bucket), bucket)
+    member_context = link.client.jetstream(timeout=settings.lease_s / _ANSWER_SHARE)
+    return Members(member_context, await member_context.key_value(bucket), bucket)
 
 
 def without_stale_claims(members: Mapping[str, Member]) -> dict[str, Member]:

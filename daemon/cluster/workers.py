@@ -91,7 +91,7 @@ class Worker:
 
     @property
     def is_over(self) -> bool:
-        """Whether it was told to end, and has ended."""
+        """Whether it was requested to end, and has ended."""
         return self._task.done()
 
     def end(self) -> None:
@@ -244,7 +244,7 @@ class Workers:
                 self._running[number].end()
 
     def kill_replaced(self, number: int) -> None:
-        """Kill a process whose partition another one has. It hangs, or it would end by itself."""
+        """Kill a process whose partition another one has. It hangs; otherwise it would have ended."""
         if number in self._running and self._running[number].endpoints is not None:
             _log.error("partition %d: another member has it; the process here is killed", number)
             self._counters["worker_hangs"] += 1

@@ -50,7 +50,7 @@ _FULL_STATE_ATTRIBUTES: Final = (
 class _Stream(Struct):
     owner: Collector
     expected: int
-    gap_told: int = 0
+    gap_requested: int = 0
     """Sequence number of the last requested repetition."""
     taken_before: int = 1
     """Batches before this number were processed before the stream was cut off."""
@@ -229,7 +229,7 @@ class IngestCore:
         if seq > stream.expected:
             return self._request_missing(identity, name, stream)
         stream.expected += 1  # also on rejection: the sender discards the batch and continues with the next
-        stream.gap_told = 0
+        stream.gap_requested = 0
         if seq < stream.taken_before:  # everything except its events is new to us
             self.stats.duplicates += 1
             self._define(name, header.definitions)
@@ -244,9 +244,9 @@ class IngestCore:
 
     def _request_missing(self, identity: bytes, name: str, stream: _Stream) -> list[Reply]:
         """Request the batches from the expected one on, once until it arrives."""
-        if stream.gap_told == stream.expected:
+        if stream.gap_requested == stream.expected:
             return []
-        stream.gap_told = stream.expected
+        stream.gap_requested = stream.expected
         return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
 
     def _pass_events(self, identity: bytes, stream: _Stream, header: Batch, columns: Sequence[Frame]) -> list[Reply]:

@@ -1,4 +1,4 @@
-"""A ZeroMQ socket in asyncio's loop whose immediate calls cost no future."""
+"""A ZeroMQ socket in asyncio's loop. Calls that complete immediately create no future."""
 
 from __future__ import annotations
 

@@ -50,9 +50,9 @@ class Owners:
         known = self._known.get(name)
         return sorted(known.streams) if known is not None else []
 
-    def streams_without(self, heard: Container[str]) -> int:
+    def streams_without(self, active: Container[str]) -> int:
         """Return the number of open streams of silent collectors."""
-        return sum(len(known.streams) for name, known in self._known.items() if name not in heard)
+        return sum(len(known.streams) for name, known in self._known.items() if name not in active)
 
     def remove(self, owner: Collector, stream: str) -> None:
         """Remove a stream, and its collector with the last one."""
@@ -60,9 +60,9 @@ class Owners:
         if not owner.streams:
             del self._known[owner.name]
 
-    def abandoned(self, heard: Container[str], now_s: float, after_s: float) -> list[str]:
+    def abandoned(self, active: Container[str], now_s: float, after_s: float) -> list[str]:
         """Return the streams of collectors that were absent for ``after_s``. The time is that of these calls."""
-        absent = [name for name in self._known if name not in heard]
+        absent = [name for name in self._known if name not in active]
         self._absent_since = {name: self._absent_since.get(name, now_s) for name in absent}
         gone = [name for name, since in self._absent_since.items() if now_s - since >= after_s]
         return [stream for name in gone for stream in sorted(self._known[name].streams)]

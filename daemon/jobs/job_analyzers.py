@@ -61,7 +61,7 @@ class JobAnalyzers:
         self._made: set[str] = set()  # analyzers requested or needed so far
         self._readers: dict[str, _Reader] = {}
         self._stopped: dict[str, dict[str, int]] = {}  # final losses of each
-        self._held = AnalysisQueue()
+        self._queue = AnalysisQueue()
         self._closing: dict[str, int] = {}
         self._pids: dict[str, int] = {}
 
@@ -140,8 +140,8 @@ class JobAnalyzers:
             self._catch_up_all()  # the same pid may belong to another process now
         self._pids[stream] = info.pid
         self.events += len(batch)
-        self._held.put(batch, stream, info)
-        if len(self._held) >= min(max(self.events // _BATCH_SHARE, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS):
+        self._queue.put(batch, stream, info)
+        if len(self._queue) >= min(max(self.events // _BATCH_SHARE, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS):
             self._catch_up_all()
 
     def close_stream(self, stream: str) -> None:
@@ -161,7 +161,7 @@ class JobAnalyzers:
         if len(self._made) < len(ANALYZERS) and self.events <= _MIN_BATCH_EVENTS:
             for name in list(self._readers):
                 self._catch_up(name)
-            self._held.pack()
+            self._queue.pack()
         else:
             self._catch_up_all()
         for name, reader in list(self._readers.items()):
@@ -215,9 +215,9 @@ class JobAnalyzers:
     def _catch_up(self, name: str) -> None:
         reader = self._readers[name]
         try:
-            first, reader.seen = reader.seen, len(self._held)
-            if first < len(self._held):
-                reader.analyzer.update(self._held.since(first))
+            first, reader.seen = reader.seen, len(self._queue)
+            if first < len(self._queue):
+                reader.analyzer.update(self._queue.since(first))
             first, reader.closed = reader.closed, len(self._closing)
             for stream in list(self._closing)[first:]:
                 reader.analyzer.close_stream(stream)
@@ -240,7 +240,7 @@ class JobAnalyzers:
             self._catch_up(name)
         for reader in self._readers.values():
             reader.seen = reader.closed = 0
-        self._held.clear()
+        self._queue.clear()
         self._closing.clear()
 
     def _stop(self, name: str, error: Exception) -> None:

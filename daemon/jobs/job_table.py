@@ -76,9 +76,9 @@ class JobTable(dict[str, "JobSession"]):
 
     def latest(self) -> list[str]:
         """Return all jobs, latest active first."""
-        heard = {job: session.heard_at_s for job, session in super().items()}
-        heard |= {job: card.heard_at_s for job, card in self.asleep.items()}
-        return sorted(heard, key=heard.__getitem__, reverse=True)
+        heard_at_s_of = {job: session.heard_at_s for job, session in super().items()}
+        heard_at_s_of |= {job: card.heard_at_s for job, card in self.asleep.items()}
+        return sorted(heard_at_s_of, key=heard_at_s_of.__getitem__, reverse=True)
 
     def __getitem__(self, job: str) -> JobSession:
         self.touched.add(job)

@@ -154,8 +154,8 @@ class JobSession:
             return
         now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
         start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
-        with self.failures.guard_input(SIGNAL) as goes_on:
-            if goes_on:
+        with self.failures.guard_input(SIGNAL) as is_active:
+            if is_active:
                 self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
 
     def _add_collector_losses(self, events: int, now_s: float) -> None:
@@ -233,14 +233,14 @@ class JobSession:
         by_ns = int(batch.end[ahead].max()) - now_ns
         return batch.replace(start=np.maximum(np.where(ahead, batch.start - by_ns, batch.start), 0))
 
-    def predict(self, now_s: float, *, whole: bool = False, looks: bool = True) -> Prediction | None:
+    def predict(self, now_s: float, *, whole: bool = False, search: bool = True) -> Prediction | None:
         """Predict from the present data; None before the first event.
 
         Args:
             now_s: time of day; a trace with its own clock is predicted from its last event.
             whole: use all stored data up to the last I/O instead of the adapted window: the final prediction of a job,
                 without a next phase.
-            looks: False skips the search for a period, which takes most of the time.
+            search: False skips the search for a period, which takes most of the time.
 
         Raises:
             AnalysisFailedError: the job cannot be predicted.
@@ -253,8 +253,8 @@ class JobSession:
         with self.failures.guard_query(PREDICTION):
             # a run ends with its last I/O: the silence until the job counts as ended is not part of its period
             at_ns = (self.predictor.last_ns or self.last_ns) if whole else now_ns
-            predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.without_search(at_ns)
-            if looks:
+            predicted = self.predictor.predict(at_ns, whole=whole) if search else self.predictor.without_search(at_ns)
+            if search:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
             predicted = predicted.with_stamp_resolution(self.stamp_ns / 1e9)
             prediction = without_incomplete_period(predicted, now_ns, self.completeness, self.losses)
@@ -268,10 +268,10 @@ class JobSession:
                 "file_systems": self.file_systems.used[:],
             }
             prediction = (prediction.without_next() if whole else prediction).model_copy(update=where)
-            if self.ends_at_s and looks and not whole:
+            if self.ends_at_s and search and not whole:
                 prediction = prediction.model_copy(update={"time_limit": self.time_limit(prediction, self.ends_at_s)})
-            never = self.own_clock or whole
-            self.stale_at_s = None if never else stale_at(prediction, self.predictor.last_ns / 1e9)
+            stays_valid = self.own_clock or whole
+            self.stale_at_s = None if stays_valid else stale_at(prediction, self.predictor.last_ns / 1e9)
             self.history.append(prediction)
         self.predictions += 1
         return prediction
@@ -374,15 +374,15 @@ class JobSession:
             return 0.0
 
     def _add_to_signal(self, batch: EventBatch, last: int, now_s: float) -> None:
-        with self.failures.guard_input(SIGNAL) as goes_on:
-            if goes_on:
+        with self.failures.guard_input(SIGNAL) as is_active:
+            if is_active:
                 self.completeness.seen(last, len(batch), batch.moved)
                 self.file_systems.add(batch)
                 self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
 
     def _flush(self) -> None:
-        with self.failures.guard_input(SIGNAL) as goes_on:
-            if goes_on:
+        with self.failures.guard_input(SIGNAL) as is_active:
+            if is_active:
                 self.predictor.flush()
 
     def _count(self, batch: EventBatch, last: int, now_s: float) -> None:

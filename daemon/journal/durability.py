@@ -104,7 +104,7 @@ class Durability:
         self._flushed_s = self._ended_s = now_s
         self._retry_at_s = now_s
         self._fixed_s = self._per_job_s = 0.0  # fixed time of a snapshot, and time per changed job
-        self._has_news = bool(aggregator.jobs)  # replayed jobs are written at once, with their journalled data
+        self._has_changes = bool(aggregator.jobs)  # replayed jobs are written at once, with their journalled data
         self._is_suspended = False
         self._descriptors = keep
         self._unwritten: set[str] = set()
@@ -123,7 +123,7 @@ class Durability:
             number = self._append(frames, identity, Moment(clock_s, steady_s, now_s), Kind.MESSAGE)
             self._aggregator.journals = number is not None
             replies = self._core.receive(identity, frames, now_s)
-        self._has_news = True
+        self._has_changes = True
         if number is None:
             self.counters[f"journal_unwritten:{self._reason}"] += 1
         if not replies or (_is_heartbeat_answer(replies[0]) and not _carries_losses(frames)):
@@ -230,7 +230,7 @@ class Durability:
         )
         if (
             self.child.is_busy
-            or not self._has_news
+            or not self._has_changes
             or (now_s < self._next_s and not full and not self._needs_long_recovery)
             or now_s < self._next_snapshot_s
         ):
@@ -279,7 +279,7 @@ class Durability:
                 self._failed(f"a new file of the journal cannot be created: {error.strerror}", now_s)
                 return
         at = self.journal.last
-        self._has_news = False
+        self._has_changes = False
         self._covered_next = self._received
         jobs = self._aggregator.jobs
         self._unwritten |= jobs.touched
@@ -304,14 +304,14 @@ class Durability:
         )
 
     def _end(self, done: bool, now_s: float) -> None:
-        why = "see above" if self.child.errno == 0 else os.strerror(self.child.errno)
+        reason = "see above" if self.child.errno == 0 else os.strerror(self.child.errno)
         try:
             if done:
                 self._commit()
         except OSError as error:
-            why, done = error.strerror or str(error), False
+            reason, done = error.strerror or str(error), False
         if not done:
-            self._failed(why, now_s)
+            self._failed(reason, now_s)
             return
         if len(self._unwritten) > _FEW_JOBS:
             self._per_job_s = self.child.cpu_s / len(self._unwritten)
@@ -347,15 +347,15 @@ class Durability:
             self.problem = ""
         self._wake()
 
-    def _failed(self, why: str, now_s: float) -> None:
+    def _failed(self, reason: str, now_s: float) -> None:
         self.counters["snapshots_failed"] += 1
         self.counters["snapshots_failing"] = 1
-        self._has_news = True
+        self._has_changes = True
         self._next_s = self._retry_at_s = now_s + _RETRY_S
         if not self.snapshot_problem:
             self.snapshot_problem_since_s = self._aggregator.clock()
-            _log.error("the snapshot of the jobs failed: %s; retried every %.0f s (logged once)", why, _RETRY_S)
-        self.snapshot_problem = why
+            _log.error("the snapshot of the jobs failed: %s; retried every %.0f s (logged once)", reason, _RETRY_S)
+        self.snapshot_problem = reason
 
     # ---- internal ----
 

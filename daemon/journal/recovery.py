@@ -75,8 +75,8 @@ def _replay_record(record: Record, aggregator: Aggregator, core: IngestCore) -> 
     elif record.kind is Kind.TICK:
         core.tick(record.moment.now_s)
     elif (session := aggregator.jobs.get(b"".join(record.frames).decode(errors="replace"))) is not None:
-        looks = record.sender == SEARCHED
+        search = record.sender == SEARCHED
         if record.kind is Kind.AGE:
-            aggregator.advance_state(session, looks)
+            aggregator.advance_state(session, search)
         else:
-            aggregator.predict(session, looks)
+            aggregator.predict(session, search)

@@ -123,7 +123,7 @@ class SegmentJournal(AppendingJournal[SegmentWriter]):
         return self._start_writer(self.last, on_synced, is_staged=True)
 
     def accept(self) -> None:
-        """Make what was appended since ``restart`` part of the journal; a failure is a ``problem``."""
+        """Make the records since ``restart`` part of the journal; a failure is a ``problem``."""
         self._open_writer.accept()
 
     def close(self) -> None:

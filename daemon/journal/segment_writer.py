@@ -176,7 +176,7 @@ class SegmentWriter:
                     if not self._is_staged and synced > self._marked:
                         self._mark.write(synced)
                         self._marked = synced
-            except Exception as error:  # nobody may wait for a thread that has ended
+            except Exception as error:  # no caller may wait for a thread that has ended
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
             with self._changed:
                 self.synced = synced
@@ -191,8 +191,8 @@ class SegmentWriter:
     @property
     def _has_work(self) -> bool:
         is_wanted = self._sync_target > self.synced and not self.problem
-        is_much = self._is_flushing or self._pending_bytes > _LAZY_BYTES or (bool(self._pending) and bool(self.problem))
-        return is_wanted or is_much or bool(self._removable(self._trim_before))
+        is_large = self._is_flushing or self._pending_bytes > _LAZY_BYTES or bool(self._pending and self.problem)
+        return is_wanted or is_large or bool(self._removable(self._trim_before))
 
     def _removable(self, keep_from: int) -> list[tuple[Path, int, int]]:
         ends = [first for _, first, _ in self._older_segments[1:]] + [self._first]

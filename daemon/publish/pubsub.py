@@ -56,7 +56,7 @@ class Publisher:
         self._socket = context.socket(zmq.PUB)
         self._socket.linger = 200  # the final prediction of a job should still be sent
         self._socket.setsockopt(zmq.SNDHWM, behind)
-        self._socket.setsockopt(zmq.XPUB_NODROP, 1)  # else nobody learns of a queue that is full
+        self._socket.setsockopt(zmq.XPUB_NODROP, 1)  # otherwise a full queue would not be reported
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         self._secure()
@@ -82,7 +82,7 @@ class Publisher:
         self._send(f"alert.{alert.kind}.{alert.file_system}", alert)
 
     def flush(self) -> None:
-        """Send what waits because the queue of a subscriber was full. To be called a few times per second.
+        """Send messages that wait because the queue of a subscriber was full. To be called a few times per second.
 
         ZeroMQ itself would drop messages for the slow subscriber, and some for the others as well.
         """

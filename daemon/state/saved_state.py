@@ -162,9 +162,9 @@ class SavedState:
                 state = restore(self._open().rest(), _shared(aggregator))
             else:
                 state = restore(_checked(self._path.read_bytes()), _shared(aggregator))
-            lacking = {"aggregator", "ingest"} - state.keys() or aggregator.missing_keys(state["aggregator"])
-            if lacking:
-                raise SnapshotError(f"it is of another version and lacks {', '.join(sorted(lacking))}")
+            missing = {"aggregator", "ingest"} - state.keys() or aggregator.missing_keys(state["aggregator"])
+            if missing:
+                raise SnapshotError(f"it is of another version and lacks {', '.join(sorted(missing))}")
         except (SnapshotError, AttributeError, OSError, zlib.error) as error:
             _log.error(
                 "%s: %s; the file is renamed to %s, and jobs start anew", self._path, error, self._unreadable_path.name

@@ -62,7 +62,7 @@ class Exchange:
         return min(_MAX_MESSAGE_BYTES, self._link.client.max_payload - _HEADER_BYTES)
 
     async def open(self, received: Callable[[ClusterFindings], None]) -> None:
-        """Create what is missing at the servers, and subscribe to findings.
+        """Create missing objects at the servers, and subscribe to findings.
 
         Args:
             received: called with each finding, in the connection's thread.

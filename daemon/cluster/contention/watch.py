@@ -66,7 +66,7 @@ class ClusterContention(ContentionWatch):
         self._lease_acquired, self._lease_lost = asyncio.Event(), asyncio.Event()
         self._latest_findings: ClusterFindings | None = None
         self._sequence = 0
-        self._has_news = False
+        self._has_changes = False
         self._files: dict[str, bytes] = {}
         self._files_at_s = 0.0
         self._is_empty = False
@@ -116,7 +116,7 @@ class ClusterContention(ContentionWatch):
             await wait_for_first([asyncio.create_task(super().send()), asyncio.create_task(self._lease_lost.wait())])
 
     def restore_alerts(self, folder: object) -> None:
-        """Read what was found last, before users ask. The NATS servers restore_alerts the alerts, not the folder."""
+        """Read the last findings, before the first request. The NATS servers have the alerts."""
         with contextlib.suppress(NatsError, TimeoutError):
             found, _ = self._link.call(self._open_exchange.latest_findings())
             if found is not None:
@@ -218,11 +218,11 @@ class ClusterContention(ContentionWatch):
             await self._publish_results()
             if self.is_analyzing:
                 await self.analyze()
-            elif not self._has_news:
+            elif not self._has_changes:
                 found, _ = await self._on_link(self._open_exchange.latest_findings())
                 if found is not None:
                     self._apply_findings(found, is_last=True)
-            self._has_news = False
+            self._has_changes = False
             if self._is_away:
                 _log.warning("contention of the cluster: the NATS servers answer again")
             self._is_away = False
@@ -298,7 +298,7 @@ class ClusterContention(ContentionWatch):
         return kept.model_copy(update={"resolved": resolved, "waiting": waiting})
 
     def _apply_findings(self, found: ClusterFindings, *, is_last: bool = False) -> None:
-        self._has_news = True
+        self._has_changes = True
         if not is_last and self._latest_findings is not None and found.after <= self._latest_findings.after:
             return  # our own, or older findings
         self._latest_findings, self.latest = found, found.contention

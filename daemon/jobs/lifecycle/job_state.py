@@ -48,6 +48,6 @@ TRANSITIONS: Final[dict[tuple[State, JobEvent], State]] = {
 }
 
 
-def after(state: State, happening: JobEvent) -> State:
+def next_state(state: State, event: JobEvent) -> State:
     """Return the next state; events without an entry in the table change nothing."""
-    return TRANSITIONS.get((state, happening), state)
+    return TRANSITIONS.get((state, event), state)

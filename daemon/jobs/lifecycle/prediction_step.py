@@ -98,13 +98,13 @@ class PredictionStep:
         self._counters, self._pressure = counters, pressure
         self._short_jobs = Allowance(settings.short_jobs_share, steady())
 
-    def predict(self, session: JobSession, *, whole: bool, looks: bool | None) -> Prediction | None:
+    def predict(self, session: JobSession, *, whole: bool, search: bool | None) -> Prediction | None:
         """Predict a job now.
 
         Args:
             session: the job.
             whole: whether this is its final prediction.
-            looks: whether to search for its period; None if not yet decided.
+            search: whether to search for its period; None if not yet decided.
 
         Returns:
             The prediction; None before the first event, and for a job that cannot be predicted.
@@ -112,12 +112,12 @@ class PredictionStep:
         at, now, spent_s = self._steady(), self._clock(), self._effort()
         self.schedule.begin(session.job, at)
         short = session.span_s < _SHORT_S
-        if looks is None:
-            looks = not (short and (self._pressure.skips_optional or (whole and not self._short_jobs.has_time(at))))
-        self.searched = looks
-        self._counters["last_words_skipped"] += not looks
+        if search is None:
+            search = not (short and (self._pressure.skips_optional or (whole and not self._short_jobs.has_time(at))))
+        self.searched = search
+        self._counters["last_words_skipped"] += not search
         try:
-            prediction = session.predict(now, whole=whole, looks=looks)
+            prediction = session.predict(now, whole=whole, search=search)
         except AnalysisFailedError:  # reported with the job
             self._counters["prediction_errors"] += 1
             return None

@@ -29,14 +29,14 @@ class JobLosses:
         self._silent: set[str] = set()
         # By reported communicator size: that of a batch script differs from that of its steps.
         self._ranks: dict[int, set[int]] = {}
-        self._told: dict[str, Mapping[str, int]] = {}  # by open stream
+        self._reported: dict[str, Mapping[str, int]] = {}  # by open stream
         self._ended: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # a stream that returns continues from there
-        self._of_collectors: OrderedDict[str, Mapping[str, int]] = OrderedDict()
+        self._by_collector: OrderedDict[str, Mapping[str, int]] = OrderedDict()
 
     def open_stream(self, stream: str) -> None:
         """Open a stream, or resume one."""
         if (before := self._ended.pop(stream, None)) is not None:
-            self._told[stream] = {name: count for name, count in before.items() if name != CUT_OFF}
+            self._reported[stream] = {name: count for name, count in before.items() if name != CUT_OFF}
             self.cut_off -= CUT_OFF in before
             self.total -= Counter({CUT_OFF: before.get(CUT_OFF, 0)})
         else:
@@ -72,10 +72,10 @@ class JobLosses:
         """Update the cumulative losses of a stream; return the increase."""
         if not losses:
             return Counter()
-        before = self._told.get(stream, {})
+        before = self._reported.get(stream, {})
         grown = self._add_growth(before, losses)
         if grown:
-            self._told[stream] = {**before, **{name: losses[name] for name in grown}}
+            self._reported[stream] = {**before, **{name: losses[name] for name in grown}}
         return grown
 
     def close_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
@@ -83,16 +83,16 @@ class JobLosses:
         self._silent.discard(stream)
         grown = self.update_stream(stream, losses)
         self.cut_off += CUT_OFF in grown
-        if reported := self._told.pop(stream, None):
+        if reported := self._reported.pop(stream, None):
             _remember(self._ended, stream, reported)
         return grown
 
     def update_collector(self, collector: str, losses: Mapping[str, int]) -> Counter[str]:
         """Update the cumulative losses of a collector outside of all streams; return the increase."""
-        before = self._of_collectors.get(collector, {})
+        before = self._by_collector.get(collector, {})
         grown = self._add_growth(before, losses)
         if grown:
-            _remember(self._of_collectors, collector, {**before, **{name: losses[name] for name in grown}})
+            _remember(self._by_collector, collector, {**before, **{name: losses[name] for name in grown}})
         return grown
 
     def add(self, losses: Mapping[str, int]) -> None:

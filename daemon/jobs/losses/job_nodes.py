@@ -41,25 +41,25 @@ class JobNodes:
         if host not in self.hosts and len(self.hosts) < _MAX_HOSTS:
             self.hosts |= {host}
 
-    def unseen(self, batch: BatchJob, heard: Collection[str]) -> UnseenNodes:
+    def unseen(self, batch: BatchJob, stream_hosts: Collection[str]) -> UnseenNodes:
         """Return the nodes without a collector; none for a job without collectors of its own.
 
         Args:
             batch: batch system data of the job.
-            heard: nodes of its streams.
+            stream_hosts: nodes of its streams.
         """
         if not self.hosts:
             return NONE_UNSEEN
-        here = {_short(host) for host in (*self.hosts, *heard)}
-        if 0 < batch.node_count <= len(here):
+        present = {_short(host) for host in (*self.hosts, *stream_hosts)}
+        if 0 < batch.node_count <= len(present):
             return NONE_UNSEEN
         is_whole = not batch.nodes.endswith("...")
         named = nodes_in(batch.nodes) if is_whole else ()
-        lacking = [name for name in named if _short(name) not in here]
-        count = max(len(named) or batch.node_count, batch.node_count) - len(here)
-        if count <= 0 or not lacking or len(lacking) != count:  # host names differ from node names
+        missing = [name for name in named if _short(name) not in present]
+        count = max(len(named) or batch.node_count, batch.node_count) - len(present)
+        if count <= 0 or not missing or len(missing) != count:  # host names differ from node names
             return UnseenNodes(max(count, 0), [])
-        return UnseenNodes(count, lacking[:_MAX_NAMES])
+        return UnseenNodes(count, missing[:_MAX_NAMES])
 
 
 def _short(host: str) -> str:

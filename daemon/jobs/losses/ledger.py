@@ -61,11 +61,11 @@ class Ledger:
         self.missing: dict[str, int] = {}
         self.unaccounted = 0
         self.archived = 0
-        self._come_back: OrderedDict[str, Account] = OrderedDict()
+        self._cut_off_accounts: OrderedDict[str, Account] = OrderedDict()
 
     def open(self, stream: str) -> None:
         """Open a stream, or resume one."""
-        if (account := self._come_back.pop(stream, None)) is not None:
+        if (account := self._cut_off_accounts.pop(stream, None)) is not None:
             self.ended.add(account, -1)
             self.ended_streams -= 1
             self.cut_off -= account.in_transit
@@ -97,9 +97,9 @@ class Ledger:
         self.ended_streams += 1
         if not account.is_final:
             self.cut_off += account.in_transit
-            self._come_back[stream] = account
-            if len(self._come_back) > _MAX_CUT_OFF:
-                self._come_back.popitem(last=False)
+            self._cut_off_accounts[stream] = account
+            if len(self._cut_off_accounts) > _MAX_CUT_OFF:
+                self._cut_off_accounts.popitem(last=False)
         elif account.in_transit:
             self.unaccounted += abs(account.in_transit)
             if len(self.missing) < _MAX_NAMED:

@@ -147,8 +147,8 @@ class NatsLink:
                 _CONNECT_S,
             )
         except Exception as error:  # any exception of the library: there is no connection
-            why = self._logged_problem or str(error) or type(error).__name__
-            raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {why}") from None
+            reason = self._logged_problem or str(error) or type(error).__name__
+            raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {reason}") from None
         self._client = client
 
     async def _failed(self, error: Exception) -> None:

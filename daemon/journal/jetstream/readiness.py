@@ -52,7 +52,7 @@ def error_for(what: str, error: Exception) -> ConfigError:
 
 
 async def retry_until_ready(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Repeat work until the servers are ready for it; the log says what they refuse.
+    """Repeat work until the servers are ready for it; the refusals are logged.
 
     Args:
         work: makes a coroutine that raises ServersNotReadyError while they are not.

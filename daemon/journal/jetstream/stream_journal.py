@@ -83,10 +83,10 @@ class StreamJournal(AppendingJournal[StreamWriter]):
             try:
                 return self._link.call(work(), _TIMEOUT_S)
             except (NatsError, TimeoutError) as error:
-                why = str(error) or "no answer"
+                reason = str(error) or "no answer"
                 if time.monotonic() > until_s or self._lease.is_lost:
-                    raise JournalError(f"the stream {self._resources.stream} cannot be taken over: {why}") from None
-                _log.warning("the stream %s cannot be taken over yet: %s; retrying", self._resources.stream, why)
+                    raise JournalError(f"the stream {self._resources.stream} cannot be taken over: {reason}") from None
+                _log.warning("the stream %s cannot be taken over yet: %s; retrying", self._resources.stream, reason)
                 time.sleep(_RETRY_S / 4)
 
     async def _claim(self) -> None:

@@ -60,7 +60,7 @@ class StreamWriter:
         epoch: epoch of this writer.
         first: number of the first record.
         sequence: sequence number of the last message, which is this writer's claim or later.
-        there: earlier messages.
+        earlier: earlier messages.
         on_synced: called from the connection's thread when more is stored, and when appending ends.
 
     Attributes:
@@ -79,24 +79,24 @@ class StreamWriter:
         epoch: int,
         first: int,
         sequence: int,
-        there: deque[Stored],
+        earlier: deque[Stored],
         on_synced: Callable[[], None],
     ) -> None:
         self.synced = first - 1
         self.syncs, self.sync_s = 0, 0.0
         self.problem = ""
         self.sequence = sequence
-        self.stored = there
+        self.stored = earlier
         self._link, self._stream, self._subject, self._epoch = link, stream, subject, epoch
         self._on_synced = on_synced
         self._limit = min(_MAX_MESSAGE_BYTES, link.client.max_payload) - _HEADER_BYTES
         self._changed = threading.Condition()
         self._pending: list[Pending] = []
         self._pending_bytes = 0
-        self._total_bytes = sum(each.size for each in there)
+        self._total_bytes = sum(each.size for each in earlier)
         self._sync_target = first - 1
         self._is_closing = self._is_flushing = False
-        self._has_news = asyncio.Event()
+        self._work_added = asyncio.Event()
         self._done = link.begin(self._run())
 
     @property
@@ -114,8 +114,8 @@ class StreamWriter:
         with self._changed:
             self._pending.append(record)
             self._pending_bytes += record.size
-            is_much = self._pending_bytes > _LAZY_BYTES
-        if is_much:
+            is_large = self._pending_bytes > _LAZY_BYTES
+        if is_large:
             self._wake()
 
     def sync(self, number: int, *, wait: bool = False) -> None:
@@ -154,14 +154,14 @@ class StreamWriter:
             self._stop("the servers did not answer")
 
     def _wake(self) -> None:
-        self._link.call_soon(self._has_news.set)
+        self._link.call_soon(self._work_added.set)
 
     # ---- in the connection's thread ----
 
     async def _run(self) -> None:
         while not (self._is_closing and not self._pending) and not self.problem:
-            await self._has_news.wait()
-            self._has_news.clear()
+            await self._work_added.wait()
+            self._work_added.clear()
             while self._has_work and not self.problem:
                 with self._changed:
                     records, self._pending = self._pending, []
@@ -169,7 +169,7 @@ class StreamWriter:
                     self._is_flushing = False
                 try:
                     await self._append_all(records)
-                except Exception as error:  # nobody may wait for a writer that has ended
+                except Exception as error:  # no caller may wait for a writer that has ended
                     self._stop(str(error) or repr(error))
             if self._is_closing:
                 return
@@ -194,8 +194,8 @@ class StreamWriter:
 
     async def _append(self, message: Message, begun_s: float) -> None:
         """Append a message after our last one, for as long as it takes."""
-        is_told = is_uncertain = False
-        why = "it does not answer"
+        is_logged = is_uncertain = False
+        reason = "it does not answer"
         timeout_s = _ANSWER_S + _ANSWER_S_PER_BYTE * len(message.payload)
         while not self.problem:
             try:
@@ -209,16 +209,16 @@ class StreamWriter:
                 self.sequence = answer.seq
                 return
             except NoStreamResponseError:  # no server has received it, as the stream has no leader now
-                why = "no server leads it"
+                reason = "no server leads it"
             except (NatsError, TimeoutError, OSError) as error:
-                why = getattr(error, "description", None) or str(error) or why
+                reason = getattr(error, "description", None) or str(error) or reason
                 is_uncertain = True
             if is_uncertain and await self._was_stored(message):
                 self.sequence += 1
                 return
-            if not is_told and time.monotonic() - begun_s > _SILENT_S:
-                is_told = True
-                _log.warning("the stream %s accepts no messages: %s; they wait and are retried", self._stream, why)
+            if not is_logged and time.monotonic() - begun_s > _SILENT_S:
+                is_logged = True
+                _log.warning("the stream %s accepts no messages: %s; they wait and are retried", self._stream, reason)
             await asyncio.sleep(_PAUSE_S)
 
     async def _was_stored(self, message: Message) -> bool:
@@ -233,9 +233,9 @@ class StreamWriter:
             return True
         raise FencedError("another aggregator has taken over the stream")
 
-    def _stop(self, why: str) -> None:
+    def _stop(self, reason: str) -> None:
         with self._changed:
-            self.problem = self.problem or why
+            self.problem = self.problem or reason
             self._changed.notify_all()
         self._wake()
         self._on_synced()

@@ -48,9 +48,9 @@ class Authentication:
         if asking is None:
             self._access.count("http")
             await _answer(send, 401, "who asks is not known", "a token of access.principals", [_CHALLENGE])
-        elif (lacking := _missing_permission(scope, asking)) is not None:
+        elif (missing := _missing_permission(scope, asking)) is not None:
             self._access.count("http_permission")
-            await _answer(send, 403, f"{asking.name!r} may not do that", f"the permission {lacking}", [])
+            await _answer(send, 403, f"{asking.name!r} may not do that", f"the permission {missing}", [])
         else:
             before = viewer.set(asking)
             try:

@@ -1,4 +1,4 @@
-"""Log lines on what clients of HTTP do wrong: two per condition, whatever they send."""
+"""Log of errors of HTTP clients: two lines per condition, for any number of errors."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ConditionLog:
 
     def __init__(self, begins: str, ends: str) -> None:
         self._begins, self._ends = begins, ends
-        self._spell = RecurringCondition()
+        self._condition = RecurringCondition()
         self._timer: asyncio.TimerHandle | None = None
 
     def occurred(self, *about: object) -> None:
         """Count an occurrence, and log the first one."""
         loop = asyncio.get_running_loop()
-        if self._spell.occurred(loop.time()):
+        if self._condition.occurred(loop.time()):
             _log.warning(self._begins, *about)
             self._timer = loop.call_later(CALM_S, self._check)
 
@@ -45,7 +45,7 @@ class ConditionLog:
 
     def _check(self) -> None:
         loop = asyncio.get_running_loop()
-        ended = self._spell.ended(loop.time())
+        ended = self._condition.ended(loop.time())
         if ended is None:
             self._timer = loop.call_later(CALM_S, self._check)
         else:

@@ -144,9 +144,9 @@ def matching_rows(rows: list[Row], search: str) -> list[Row]:
 def sorted_rows(rows: list[Row], order: FleetOrder, *, descending: bool) -> list[Row]:
     """Return the rows in an order; those without a value come last."""
     value = _SORT_KEYS[order]
-    there = sorted((row for row in rows if value(row) is not None), key=lambda row: row.job)
-    there.sort(key=value, reverse=descending)
-    return [*there, *(row for row in rows if value(row) is None)]
+    with_value = sorted((row for row in rows if value(row) is not None), key=lambda row: row.job)
+    with_value.sort(key=value, reverse=descending)
+    return [*with_value, *(row for row in rows if value(row) is None)]
 
 
 def count_states(rows: list[Row]) -> dict[str, int]:

@@ -182,10 +182,10 @@ class _Server(uvicorn.Server):
         if not self._connections[peer]:
             del self._connections[peer]
 
-    def malformed(self, peer: str, why: str) -> None:
+    def malformed(self, peer: str, reason: str) -> None:
         """Count a malformed request."""
         self.counters["http_malformed"] += 1
-        self._malformed.occurred(peer, why)
+        self._malformed.occurred(peer, reason)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

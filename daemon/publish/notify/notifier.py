@@ -108,7 +108,7 @@ class Notifier:
                 receiver.outbox.put(alert)
 
     def clear(self) -> None:
-        """Forget what waits: another aggregator sends it."""
+        """Remove the waiting alerts: another aggregator sends them."""
         for receiver in self.receivers:
             receiver.outbox.clear()
 

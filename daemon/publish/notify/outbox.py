@@ -51,7 +51,7 @@ class Outbox:
         self._waiting[alert.key] = alert
 
     def clear(self) -> None:
-        """Forget what waits."""
+        """Remove the waiting alerts."""
         self._waiting.clear()
 
     def due_alerts(self, now_s: float, raised: Callable[[], Iterable[Alert]]) -> list[Alert]:

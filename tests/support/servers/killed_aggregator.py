@@ -89,7 +89,7 @@ class Daemon:
             clock=self.clocks.clock,
             on_missing=self.aggregator.not_archived,
             on_stored=self.aggregator.archived,
-            holds=lambda job: job in self.aggregator.jobs,
+            has_job=lambda job: job in self.aggregator.jobs,
         )
         self.archives.copies_files = servers is not None
         self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)

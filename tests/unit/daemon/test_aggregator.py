@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.jobs.job_summary import detail_of, summary_of
-from iotide.daemon.jobs.lifecycle.job_state import TRANSITIONS, JobEvent, State, after
+from iotide.daemon.jobs.lifecycle.job_state import TRANSITIONS, JobEvent, State, next_state
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
@@ -41,9 +41,9 @@ def feed(aggregator: Aggregator, stream: str = "s", job: str = "job", until_s: f
     return interner
 
 
-@pytest.mark.parametrize(("state", "happening"), list(itertools.product(State, JobEvent)))
-def test_only_the_transitions_of_the_table_change_a_state(state: State, happening: JobEvent) -> None:
-    assert after(state, happening) is TRANSITIONS.get((state, happening), state)
+@pytest.mark.parametrize(("state", "event"), list(itertools.product(State, JobEvent)))
+def test_only_the_transitions_of_the_table_change_a_state(state: State, event: JobEvent) -> None:
+    assert next_state(state, event) is TRANSITIONS.get((state, event), state)
 
 
 def test_every_state_can_be_reached_and_only_removal_is_final() -> None:
@@ -304,10 +304,10 @@ def test_job_whose_predictions_take_long_is_predicted_less_often(monkeypatch: py
     takes_s, counts = {"hard": 0.5, "easy": 0.05}, Counter[str]()
     predict = JobSession.predict
 
-    def slow(session: JobSession, now_s: float, *, whole: bool, looks: bool) -> Prediction | None:
+    def slow(session: JobSession, now_s: float, *, whole: bool, search: bool) -> Prediction | None:
         spent.now += takes_s[session.job]
         counts[session.job] += 1
-        return predict(session, now_s, whole=whole, looks=looks)
+        return predict(session, now_s, whole=whole, search=search)
 
     monkeypatch.setattr(JobSession, "predict", slow)
     for job in takes_s:

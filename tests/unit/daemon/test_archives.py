@@ -464,10 +464,10 @@ def test_streams_that_take_most_memory_are_saved_before_time(tmp_path: Path) -> 
     for _ in range(12):
         archives.batch("large", *writes(10_000))
     assert archives.counters["archive_sections_early"] > 0
-    assert archives._held_bytes <= 2_000_000
-    assert len(archives._held) >= 50  # the small ones were not touched
+    assert archives._total_open_bytes <= 2_000_000
+    assert len(archives._open_bytes) >= 50  # the small ones were not touched
     archives.close()
-    assert archives._held_bytes == 0
+    assert archives._total_open_bytes == 0
     assert calls_of(files(tmp_path)[0]) == 50 * 100 + 12 * 10_000
 
 

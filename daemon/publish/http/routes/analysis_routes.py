@@ -82,8 +82,8 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     ) -> Response:
         """Return the traffic of other jobs during this job's I/O. It covers its whole time or a part of it."""
-        asked = access.session(job)
-        found = frozen_interference(asked, [each async for each in access.sessions(jobs)], from_s, to_s, top)
+        victim = access.session(job)
+        found = frozen_interference(victim, [each async for each in access.sessions(jobs)], from_s, to_s, top)
         if found is None:
             raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
         return await access.as_json(lambda: found().model_dump_json())
