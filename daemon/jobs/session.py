@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from msgspec.structs import replace
 
 from ...analyzers.completeness import Completeness
@@ -21,6 +20,7 @@ from ...events.losses import MISPLACED, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
+from .clock_skew import shifted_to_arrival
 from .file_systems import FileSystems
 from .history import History, stale_at
 from .job_analyzers import JobAnalyzers
@@ -217,7 +217,8 @@ class JobSession:
         self.handovers.add_received(stream, count)
         last = int(batch.end.max())
         if not self.own_clock and last > (now_s + self.settings.clock_skew_s) * 1e9:
-            batch = self._shifted_to_arrival(batch, int(now_s * 1e9))
+            batch, shifted = shifted_to_arrival(batch, int(now_s * 1e9), int(self.settings.clock_skew_s * 1e9))
+            self.losses.add(Counter({MISPLACED: shifted}))
             last = int(batch.end.max())
         batch = names.translate(batch)
         self._count(batch, last, now_s)
@@ -225,13 +226,6 @@ class JobSession:
         self._add_to_signal(batch, last, now_s)
         self.flushed = self.flushed or bool((representatives(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyzers.put(batch, stream, self.infos[stream])
-
-    def _shifted_to_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
-        """Shift calls that are too far ahead, like their node's clock. The last of them then ends now."""
-        ahead = batch.end > now_ns + int(self.settings.clock_skew_s * 1e9)
-        self.losses.add(Counter({MISPLACED: int(np.count_nonzero(ahead))}))
-        by_ns = int(batch.end[ahead].max()) - now_ns
-        return batch.replace(start=np.maximum(np.where(ahead, batch.start - by_ns, batch.start), 0))
 
     def predict(self, now_s: float, *, whole: bool = False, search: bool = True) -> Prediction | None:
         """Predict from the present data; None before the first event.
