@@ -21,7 +21,8 @@ _EVENTS: Final = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED
 class PeerBound:
     """Counts the connections of each peer, and ends those beyond a bound.
 
-    ZeroMQ accepts connections before they can be refused. A peer is an address, or a user on an ipc endpoint, as the kernel names them.
+    ZeroMQ accepts connections before they can be refused. A peer is an address, or a user on an ipc endpoint, as the
+    kernel names them.
 
     Args:
         monitored: socket for collectors, before it is bound.
