@@ -12,9 +12,15 @@ MODELS_VERSION = 1
 
 
 class Model(BaseModel):
-    """Base of the public results: immutable; unknown fields are refused."""
+    """Base of the public results: immutable. Unknown fields are ignored, since a newer aggregator may add some."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null", defer_build=True)
+
+
+class Request(Model):
+    """Base of what clients send to the aggregator. Unknown fields are refused: an ignored one might matter."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class Estimate(Model):

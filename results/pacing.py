@@ -6,14 +6,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .base import MODELS_VERSION, Model
+from .base import MODELS_VERSION, Request
 
 MAX_PACED_JOBS = 10_000
 _Name = Annotated[str, Field(min_length=1, max_length=400)]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class PhaseForecast(Model):
+class PhaseForecast(Request):
     """Prediction of a job's current or next I/O phase."""
 
     period_s: _Positive
@@ -26,7 +26,7 @@ class PhaseForecast(Model):
     next_confidence: float = Field(ge=0, le=1)
 
 
-class PacedJob(Model):
+class PacedJob(Request):
     """A job that may be delayed."""
 
     job: _Name
@@ -46,7 +46,7 @@ class PacedJob(Model):
     """Time alone, s, of all work of the job before ``since_s`` ago."""
 
 
-class PacingPlan(Model, defer_build=False):  # FastAPI takes no body whose model build is deferred
+class PacingPlan(Request, defer_build=False):  # FastAPI takes no body whose model build is deferred
     """Jobs to schedule and the policy; valid for ``lasts_s`` after receipt."""
 
     version: int = MODELS_VERSION

@@ -7,11 +7,10 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...events import InputError
 from ...events.files import read_bytes
-from ...results.base import Model
 from .fluid import Job
 from .mixes import MAX_PHASES, JobClass, draw
 from .predictions import true_forecasts
@@ -23,7 +22,13 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class ClassEntry(Model):
+class _Table(BaseModel):
+    """A table of the file. Unknown keys are refused: the user may have mistyped them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class ClassEntry(_Table):
     """``[[class]]``: similar jobs."""
 
     name: str = ""
@@ -37,7 +42,7 @@ class ClassEntry(Model):
     limit: Positive | None = None
 
 
-class JobEntry(Model):
+class JobEntry(_Table):
     """``[[job]]``: one job with equal phases."""
 
     name: str
@@ -48,7 +53,7 @@ class JobEntry(Model):
     start_s: NotNegative = 0.0
 
 
-class MixFile(Model):
+class MixFile(_Table):
     """The whole file."""
 
     bandwidth: Positive | None = None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 import zmq
 from iotide.clients.subscriber import (
@@ -150,6 +151,12 @@ async def test_asyncio_subscriber_reports_a_timeout(tmp_path: Path) -> None:
 def test_message_that_is_no_prediction_is_refused(frames: list[bytes]) -> None:
     with pytest.raises(ProtocolError, match="prediction"):
         prediction_of(frames)
+
+
+def test_fields_of_a_later_version_are_ignored() -> None:
+    one = prediction("x").model_dump()
+    later = one | {"added": 1, "next_phase": one["next_phase"] | {"added": [2]}}
+    assert prediction_of([b"prediction.x", msgspec.msgpack.encode(later)]) == prediction("x")
 
 
 def test_example_of_the_documentation_runs(tmp_path: Path) -> None:
