@@ -6,43 +6,18 @@ from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
 from ...events.network.wire import Frame
-from .contract import JournalError, Kind, Moment, Position
+from .contract import JournalError, Kind, Moment, Position, WriteStatus
 from .segment_writer import Pending
 
 _RECORD_BYTES: Final = 128  # approximate size of a record without its frames
 
 
-class RecordWriter(Protocol):
+class RecordWriter(WriteStatus, Protocol):
     """Writes records in another thread, in their order."""
 
     @property
     def synced(self) -> int:
         """Number of the last record that is stored."""
-        ...
-
-    @property
-    def problem(self) -> str:
-        """Reason why nothing more is stored; "" if all is well."""
-        ...
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes that are not yet stored."""
-        ...
-
-    @property
-    def total_bytes(self) -> int:
-        """Bytes of everything stored."""
-        ...
-
-    @property
-    def syncs(self) -> int:
-        """Number of syncs."""
-        ...
-
-    @property
-    def sync_s(self) -> float:
-        """Total time of syncs, s."""
         ...
 
     def put(self, record: Pending) -> None:

@@ -98,7 +98,36 @@ class Journal(Protocol):
         ...
 
 
-class DurableJournal(Journal, Protocol):
+class WriteStatus(Protocol):
+    """State of the writing, as a journal and its writer report it."""
+
+    @property
+    def problem(self) -> str:
+        """Reason why nothing more is written; "" if all is well."""
+        ...
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not yet stored."""
+        ...
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of everything stored."""
+        ...
+
+    @property
+    def syncs(self) -> int:
+        """Number of syncs."""
+        ...
+
+    @property
+    def sync_s(self) -> float:
+        """Total time of syncs, s."""
+        ...
+
+
+class DurableJournal(Journal, WriteStatus, Protocol):
     """A journal as used by an aggregator.
 
     It is stored in one place, with one writer, and truncated after each snapshot.
@@ -120,33 +149,8 @@ class DurableJournal(Journal, Protocol):
         ...
 
     @property
-    def problem(self) -> str:
-        """Reason why nothing more is written; "" if all is well."""
-        ...
-
-    @property
     def is_fenced(self) -> bool:
         """Whether another writer has taken over. This one's state is then void, and nothing may be answered."""
-        ...
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes that are not yet written."""
-        ...
-
-    @property
-    def total_bytes(self) -> int:
-        """Total size, bytes."""
-        ...
-
-    @property
-    def syncs(self) -> int:
-        """Number of syncs."""
-        ...
-
-    @property
-    def sync_s(self) -> float:
-        """Total time of syncs, s."""
         ...
 
     def skip_replay(self) -> None:
