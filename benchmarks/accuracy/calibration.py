@@ -39,7 +39,7 @@ Values = npt.NDArray[np.float64]
 Rights = npt.NDArray[np.bool_]
 
 
-def followed(maker: Maker) -> list[Moment]:
+def predictions_of(maker: Maker) -> list[Moment]:
     """Return all predictions for jobs of one kind whose next phase is known, or which have no phases."""
     moments: list[Moment] = []
     for job in range(JOBS):
@@ -51,7 +51,7 @@ def followed(maker: Maker) -> list[Moment]:
     return moments
 
 
-def off(moment: Moment) -> float:
+def start_error_periods(moment: Moment) -> float:
     """Return the error of the predicted start in periods; infinite if there is no prediction or no phase."""
     period, phase = moment.prediction.period_s, moment.prediction.next_phase
     if period is None or phase is None or np.isnan(moment.start_s):
@@ -59,19 +59,19 @@ def off(moment: Moment) -> float:
     return abs(phase.start_s.value - moment.start_s) / period.value
 
 
-def covered(moment: Moment) -> tuple[bool, bool, bool]:
+def covered_intervals(moment: Moment) -> tuple[bool, bool, bool]:
     """Return whether the intervals of start, length and volume contain the actual values."""
     phase = moment.prediction.next_phase
     if phase is None:
         return False, False, False
     return (
-        _holds(phase.start_s, moment.start_s),
-        _holds(phase.duration_s, moment.length_s),
-        _holds(phase.volume_bytes, moment.volume),
+        _covers(phase.start_s, moment.start_s),
+        _covers(phase.duration_s, moment.length_s),
+        _covers(phase.volume_bytes, moment.volume),
     )
 
 
-def _holds(estimate: Estimate, truth: float) -> bool:
+def _covers(estimate: Estimate, truth: float) -> bool:
     slack = ROUNDING * max(abs(truth), 1.0)
     return estimate.low - slack <= truth <= estimate.high + slack
 
@@ -104,17 +104,17 @@ def reliability(what: str, confidence: Values, right: Rights) -> list[Figure]:
 
 def intervals(kinds: dict[str, list[Moment]]) -> list[Figure]:
     """Return the coverage of 90 % intervals, and the error of the next start by kind of job."""
-    every = np.array([covered(moment) for moments in kinds.values() for moment in moments])
+    every = np.array([covered_intervals(moment) for moments in kinds.values() for moment in moments])
     figures = [
         Figure(f"90 % interval of the next {name}: coverage", 100 * float(every[:, column].mean()), "%", "85 to 95 %")
         for column, name in enumerate(("start", "length", "volume"))
     ]
     for kind, moments in kinds.items():
-        errors = np.array([min(off(moment), 1.0) for moment in moments])
+        errors = np.array([min(start_error_periods(moment), 1.0) for moment in moments])
         figures.append(
             Figure(f"next start, {kind}: median error", 100 * float(np.median(errors)), "% of P", "", better="lower")
         )
-        share = 100 * float(np.mean([covered(moment)[0] for moment in moments]))
+        share = 100 * float(np.mean([covered_intervals(moment)[0] for moment in moments]))
         figures.append(Figure(f"next start, {kind}: interval coverage", share, "%"))
     return figures
 
@@ -140,14 +140,14 @@ def false_alarms() -> list[Figure]:
 
 
 def measure() -> list[Figure]:
-    kinds = {kind: followed(maker) for kind, maker in periodic_jobs().items()}
-    others = [moment for maker in aperiodic_jobs().values() for moment in followed(maker)]
+    kinds = {kind: predictions_of(maker) for kind, maker in periodic_jobs().items()}
+    others = [moment for maker in aperiodic_jobs().values() for moment in predictions_of(maker)]
     every = [moment for moments in kinds.values() for moment in moments] + others
     started = [moment for moment in every if moment.prediction.next_phase is not None]
     figures = reliability(
         "next start",
         np.array(list(map(next_confidence, started))),
-        np.array([off(moment) <= NEAR for moment in started]),
+        np.array([start_error_periods(moment) <= NEAR for moment in started]),
     )
     confidence, right = [], []
     for kind, moments in kinds.items():
@@ -157,7 +157,7 @@ def measure() -> list[Figure]:
         rows = slice(len(confidence) - len(moments), None)
         figures.append(Figure(f"{kind}: period right", 100 * float(np.mean(right[rows])), "%"))
         figures.append(Figure(f"{kind}: mean confidence of the period", 100 * float(np.mean(confidence[rows])), "%"))
-        near = [off(moment) <= NEAR for moment in moments if moment.prediction.next_phase is not None]
+        near = [start_error_periods(moment) <= NEAR for moment in moments if moment.prediction.next_phase is not None]
         sure = [next_confidence(moment) for moment in moments if moment.prediction.next_phase is not None]
         figures.append(Figure(f"{kind}: next start right", 100 * float(np.mean(near)), "%"))
         figures.append(Figure(f"{kind}: mean confidence of the next start", 100 * float(np.mean(sure)), "%"))

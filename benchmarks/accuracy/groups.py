@@ -91,7 +91,7 @@ def _is_kind(path: str, kind: str) -> bool:
 def offline(kind: str, jobs: list[Grouped]) -> list[Figure]:
     """Return the number of detected periods: of the whole job, by group and by rank."""
     ours = [whole_trace(job) for job in jobs]
-    told = [
+    detected = [
         is_predicted(each, program, job)[:2] for each, job in zip(ours, jobs, strict=True) for program in _periodic(job)
     ]
     theirs = analyse([job.requests() for job in jobs], 1.0)
@@ -106,9 +106,14 @@ def offline(kind: str, jobs: list[Grouped]) -> list[Figure]:
         peer = 100 * float(np.mean(near))
     return [
         Figure(
-            f"{kind}: periods detected, offline", 100 * float(np.mean([one for one, _ in told])), "%", "", PEER, peer
+            f"{kind}: periods detected, offline",
+            100 * float(np.mean([one for one, _ in detected])),
+            "%",
+            "",
+            PEER,
+            peer,
         ),
-        Figure(f"{kind}: with the right members", 100 * float(np.mean([both for _, both in told])), "%"),
+        Figure(f"{kind}: with the right members", 100 * float(np.mean([both for _, both in detected])), "%"),
         Figure(f"{kind}: detected by a query per rank", 100 * by_rank(jobs), "%"),
     ]
 
@@ -130,28 +135,28 @@ def by_rank(jobs: list[Grouped]) -> float:
 
 def online(kind: str, jobs: list[Grouped]) -> list[Figure]:
     """Return the share of a running job's periods detected with their members, and the accuracy of next starts."""
-    told, right, held = [], [], []
+    detected, start_right, covered = [], [], []
     for job in jobs:
-        for now_s, prediction in followed(job):
+        for now_s, prediction in running_predictions(job):
             programs = _periodic(job)
             if any((each.starts_s <= now_s).sum() < FEWEST_PHASES or each.starts_s[-1] <= now_s for each in programs):
                 continue
             for program in programs:
                 coming = program.starts_s[program.starts_s > now_s]
                 _, who, phase = is_predicted(prediction, program, job)
-                told.append(who)
+                detected.append(who)
                 if who and phase is not None:
                     off = abs(phase.start_s.value - float(coming[0])) / (program.period_s or 1)
-                    right.append(min(off, abs(phase.start_s.value - now_s)) <= NEAR if off > NEAR else True)
-                    held.append(phase.start_s.low <= float(coming[0]) <= phase.start_s.high)
+                    start_right.append(min(off, abs(phase.start_s.value - now_s)) <= NEAR if off > NEAR else True)
+                    covered.append(phase.start_s.low <= float(coming[0]) <= phase.start_s.high)
     return [
-        Figure(f"{kind}: with the right members, online", 100 * float(np.mean(told)), "%"),
-        Figure(f"{kind}: next start of a group right", 100 * float(np.mean(right)) if right else 0.0, "%"),
-        Figure(f"{kind}: 90 % interval coverage", 100 * float(np.mean(held)) if held else 0.0, "%"),
+        Figure(f"{kind}: with the right members, online", 100 * float(np.mean(detected)), "%"),
+        Figure(f"{kind}: next start of a group right", 100 * float(np.mean(start_right)) if start_right else 0.0, "%"),
+        Figure(f"{kind}: 90 % interval coverage", 100 * float(np.mean(covered)) if covered else 0.0, "%"),
     ]
 
 
-def followed(job: Grouped) -> Iterator[tuple[float, Prediction]]:
+def running_predictions(job: Grouped) -> Iterator[tuple[float, Prediction]]:
     """Predict a running job from requests that have ended by then."""
     settings = DetectSettings()
     predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
@@ -176,7 +181,7 @@ def followed(job: Grouped) -> Iterator[tuple[float, Prediction]]:
 def split(kind: str, jobs: list[Grouped]) -> list[Figure]:
     """Return the number of single-group jobs that are split, offline and at any moment online."""
     finished = [_is_split(whole_trace(job)) for job in jobs]
-    running = [_is_split(prediction) for job in jobs for _, prediction in followed(job)]
+    running = [_is_split(prediction) for job in jobs for _, prediction in running_predictions(job)]
     return [
         Figure(f"{kind}: split, offline", 100 * float(np.mean(finished)), "%", "<= 1 %", better="lower"),
         Figure(f"{kind}: split, online", 100 * float(np.mean(running)), "%", "<= 1 %", better="lower"),
@@ -193,7 +198,7 @@ def _periodic(job: Grouped) -> list[Program]:
 
 def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
     """Return the CPU time of groups and of the whole job's signal, per prediction and per event, over 150 moments."""
-    settings, spent, events, asked = DetectSettings(), np.zeros(4), 0, 0
+    settings, spent, events, predictions = DetectSettings(), np.zeros(4), 0, 0
     for job in jobs:
         predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
         batches = job.batches()
@@ -214,8 +219,8 @@ def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
             between = time.process_time()
             groups.answer(prediction, now_ns)
             spent[2:] += between - begun, time.process_time() - between
-            asked += 1
-    event, own_event, prediction_s, own = spent / np.array([events, events, asked, asked])
+            predictions += 1
+    event, own_event, prediction_s, own = spent / np.array([events, events, predictions, predictions])
     peer = "the whole job's signal, in the same run"
     return [
         Figure(

@@ -110,7 +110,7 @@ def outcome(*, groups: bool = True) -> Outcome:
     off: list[float] = []
     for job in periodic_ones:
         found = detect([(job.trace.batch(), NO_TYPES)], settings, "job")
-        right.append(_is(found, job.period_s))
+        right.append(_is_period(found, job.period_s))
         off.append(found.confidence - right[-1])
         for moment in follow(job.trace, settings, moments=MOMENTS, seed=job.seed):
             if np.isnan(moment.start_s) or moment.phases_seen < FEWEST_PHASES:
@@ -120,11 +120,11 @@ def outcome(*, groups: bool = True) -> Outcome:
             off.append((0.0 if phase is None else phase.confidence) - near[-1])
     alarms = [detect([(each.batch(), NO_TYPES)], settings, "job").confidence > PERIODIC_FROM for each in others]
     error = math.sqrt(float(np.square(off).mean()))
-    columns = np.mean(right), np.mean(near), error, np.mean(alarms), groups_told() if groups else math.nan
+    columns = np.mean(right), np.mean(near), error, np.mean(alarms), groups_detected() if groups else math.nan
     return Outcome(*(100 * float(each) for each in columns))
 
 
-def groups_told() -> float:
+def groups_detected() -> float:
     """Return the share of periods of groups that are detected with their members."""
     told = []
     for job in jobs()[2]:
@@ -133,7 +133,7 @@ def groups_told() -> float:
     return float(np.mean(told))
 
 
-def _is(found: Prediction, period_s: float) -> bool:
+def _is_period(found: Prediction, period_s: float) -> bool:
     """Return whether a period is right; for a drifting job, the present period counts."""
     estimate = found.period_s if found.drift is None else found.drift.period_s
     return estimate is not None and abs(estimate.value / period_s - 1) <= SAME

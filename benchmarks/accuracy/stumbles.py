@@ -78,7 +78,9 @@ def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:
     figures.append(Figure(f"{kind}: {PERIOD_CONFIDENCE}", mean_confidence, "%"))
     if len(jobs[0].periods_s) > 1:
         figures.append(
-            Figure(f"{kind}: all periods detected", 100 * float(np.mean(list(map(all_told, ours, jobs)))), "%")
+            Figure(
+                f"{kind}: all periods detected", 100 * float(np.mean(list(map(all_periods_reported, ours, jobs)))), "%"
+            )
         )
     return figures
 
@@ -90,7 +92,7 @@ def present_period_s(prediction: Prediction) -> float | None:
     return None if prediction.period_s is None else prediction.period_s.value
 
 
-def all_told(prediction: Prediction, job: Stumbling) -> bool:
+def all_periods_reported(prediction: Prediction, job: Stumbling) -> bool:
     """Return whether each program's period is the main period or one of the secondary ones."""
     reported_s = [each.period_s.value for each in prediction.others]
     if prediction.period_s is not None:

@@ -76,7 +76,7 @@ def cpu_seconds(log: Log, batch: int) -> float:
     return least
 
 
-def hold_to_peer() -> None:
+def compare_with_peer() -> None:
     """Compare nodes, edges, starts and ends of random logs with pm4py's."""
     rng = np.random.default_rng(2)
     logs = []
@@ -113,7 +113,7 @@ def growth() -> tuple[float, float]:
 
 
 def measure() -> list[Figure]:
-    hold_to_peer()
+    compare_with_peer()
     log = make_log(EVENTS)
     part = Log(*(column[:PEER_EVENTS] for column in log))
     answers = discover([(part.case, part.activity.astype(np.int64), part.start)], repeats=2, streamed=STREAMED)

@@ -134,7 +134,7 @@ def draw(folder: Path, images: Path | None) -> list[Figure]:
     """Record everything, draw the images if a folder is given, and return the figures in the documentation."""
     (folder / "ls").mkdir()
     ls = record_ls(folder / "ls")
-    both = ls.dfg("--compare", "command=ls", "command=ls-l", *_here(ls, "ls*.st"))
+    both = ls.dfg("--compare", "command=ls", "command=ls-l", *_matching_names(ls, "ls*.st"))
     figures = [Figure("distance of ls and ls -l", _distance(both), "of 1")]
     (folder / "mpi").mkdir()
     shared = Path("/dev/shm")
@@ -142,7 +142,7 @@ def draw(folder: Path, images: Path | None) -> list[Figure]:
         mpi = record_mpi(folder / "mpi", Path(scratch))
         site = ["--map", "call+site:1"]
         only = ["--filter", "path=$SCRATCH/*"]
-        files = named(mpi.dfg(*site, *only, *_here(mpi, "ssf*.st", "fpp*.st")).graph)
+        files = named(mpi.dfg(*site, *only, *_matching_names(mpi, "ssf*.st", "fpp*.st")).graph)
         for call in ("openat", "write", "read"):
             one, own = files[f"{call}:$SCRATCH/ssf"], files[f"{call}:$SCRATCH/fpp"]
             figures.append(Figure(f"load of {call}, one shared file", one.load, "of all"))
@@ -150,18 +150,18 @@ def draw(folder: Path, images: Path | None) -> list[Figure]:
         sides = ["--compare", "command=mpiio", "command=posix"]
         calls = {}
         for name in ("mpiio", "posix"):
-            rows = named(mpi.dfg(*site, *only, *_here(mpi, f"{name}*.st")).graph).values()
+            rows = named(mpi.dfg(*site, *only, *_matching_names(mpi, f"{name}*.st")).graph).values()
             calls[name] = {row.name.partition(":")[0]: row for row in rows}
             figures.append(Figure(f"calls on the file, {name}", sum(row.events for row in rows), "calls"))
             figures.append(Figure(f"time in these calls, {name}", 1e3 * sum(row.seconds for row in rows), "ms"))
         if images is not None:
             pictures = [
-                (ls, "ls", ["--filter", "command=ls", *_here(ls, "ls*.st")]),
-                (ls, "ls-l", ["--filter", "command=ls-l", *_here(ls, "ls*.st")]),
-                (ls, "ls-both", _here(ls, "ls*.st")),
-                (ls, "ls-partition", ["--compare", "command=ls", "command=ls-l", *_here(ls, "ls*.st")]),
-                (mpi, "ssf-fpp", [*site, *only, *_here(mpi, "ssf*.st", "fpp*.st")]),
-                (mpi, "mpiio-posix", [*site, *only, *sides, *_here(mpi, "mpiio*.st", "posix*.st")]),
+                (ls, "ls", ["--filter", "command=ls", *_matching_names(ls, "ls*.st")]),
+                (ls, "ls-l", ["--filter", "command=ls-l", *_matching_names(ls, "ls*.st")]),
+                (ls, "ls-both", _matching_names(ls, "ls*.st")),
+                (ls, "ls-partition", ["--compare", "command=ls", "command=ls-l", *_matching_names(ls, "ls*.st")]),
+                (mpi, "ssf-fpp", [*site, *only, *_matching_names(mpi, "ssf*.st", "fpp*.st")]),
+                (mpi, "mpiio-posix", [*site, *only, *sides, *_matching_names(mpi, "mpiio*.st", "posix*.st")]),
             ]
             for traces, name, arguments in pictures:
                 traces.dfg("-o", str(images.resolve() / f"dfg-{name}.svg"), *arguments)
@@ -180,7 +180,7 @@ def _distance(found: GraphReport) -> float:
     return found.comparison.distance
 
 
-def _here(traces: Traces, *patterns: str) -> list[str]:
+def _matching_names(traces: Traces, *patterns: str) -> list[str]:
     return sorted(path.name for pattern in patterns for path in traces.folder.glob(pattern))
 
 

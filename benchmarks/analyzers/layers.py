@@ -106,7 +106,7 @@ def looped(batches: list[Part]) -> dict[int, list[int]]:
     handles: dict[tuple[str, int], list[int]] = {}
     open_calls: dict[tuple[str, int], list[Call]] = {}
 
-    def told(call: Call, over: int, over_kind: int) -> None:
+    def nested(call: Call, over: int, over_kind: int) -> None:
         _, duration, own, layer, kind, size, file = call
         step = steps.setdefault((over, over_kind, layer, kind), [0, 0, 0])
         there = files.setdefault((file, over, layer), [0, 0, 0])
@@ -126,12 +126,12 @@ def looped(batches: list[Part]) -> dict[int, list[int]]:
             while waiting and waiting[-1][0] > depth:
                 below = waiting.pop()
                 own -= below[1]
-                told(below, layer, kind)
+                nested(below, layer, kind)
             call = (depth, duration, own, layer, kind, size, file)
             if depth:
                 waiting.append(call)
             else:
-                told(call, len(Layer), 0)
+                nested(call, len(Layer), 0)
             through = handles.setdefault((stream, handle), [0, 0, 0, 0])
             row = sums.setdefault(layer, [0, 0, 0])
             for at, value in enumerate((own, 1, size)):

@@ -137,7 +137,7 @@ def texts(phase_of: Callable[[int], str], path: Path, size: int) -> None:
             number += 1
 
 
-def measured(arguments: Sequence[str]) -> tuple[float, float]:
+def run_measured(arguments: Sequence[str]) -> tuple[float, float]:
     """Run a command; return its peak memory in bytes and its CPU time in s."""
     command = [sys.executable, "-m", "iotide", *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
@@ -148,10 +148,10 @@ def measured(arguments: Sequence[str]) -> tuple[float, float]:
     return used.ru_maxrss * 1024.0, used.ru_utime + used.ru_stime
 
 
-def compared(what: str, arguments: Sequence[str], short: Path, long: Path) -> list[Figure]:
+def compare_sizes(what: str, arguments: Sequence[str], short: Path, long: Path) -> list[Figure]:
     """Measure a command on an input and on a tenth of it."""
-    least, least_s = measured([*arguments, str(short)])
-    most, most_s = measured([*arguments, str(long)])
+    least, least_s = run_measured([*arguments, str(short)])
+    most, most_s = run_measured([*arguments, str(long)])
     budget = f"<= {MOST_BYTES / 1e6:g} MB"
     return [
         Figure(f"{what}: memory", most / 1e6, "MB", budget, "a tenth of it", least / 1e6, "lower"),
@@ -159,7 +159,7 @@ def compared(what: str, arguments: Sequence[str], short: Path, long: Path) -> li
     ]
 
 
-def said(figures: Sequence[Figure]) -> None:
+def print_figures(figures: Sequence[Figure]) -> None:
     """Print a figure at once, because all of them take minutes."""
     for figure in figures:
         print(f"{figure.name} {figure.value:.4g} {figure.unit} ({figure.peer_value:.4g})", file=sys.stderr)
@@ -188,14 +188,14 @@ def measure() -> list[Figure]:
             write(short, size // 10)
             write(long, size)
             for command in CHOSEN:
-                figures += compared(f"{command}, {what}", [*COMMANDS[command], "--json"], short, long)
-                said(figures[-2:])
+                figures += compare_sizes(f"{command}, {what}", [*COMMANDS[command], "--json"], short, long)
+                print_figures(figures[-2:])
             for name in FORMATS:
                 made = str(Path(folder) / f"converted.{ENDINGS[name]}")
-                figures += compared(
+                figures += compare_sizes(
                     f"convert to {name}, {what}", ["archive", "convert", "--force", "-o", made], short, long
                 )
-                said(figures[-2:])
+                print_figures(figures[-2:])
     return figures
 
 

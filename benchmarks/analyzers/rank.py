@@ -189,12 +189,12 @@ def filtering(folder: Path) -> list[Figure]:
 def planted() -> list[Figure]:
     """Find a web server's group and a backup's among daemons, in traces with increasing noise."""
     sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-    from support.jobs.planted_groups import BACKUP_GROUP, WEB, agreement, leaders_of_groups, night
+    from support.jobs.planted_groups import BACKUP_GROUP, WEB, agreement, leaders_of_groups, random_machine
 
     figures = []
     for noise in (0.0, 0.01, 0.05):
         for share in (0.001, max(0.02, noise)):
-            rankings = [night(seed, noise).ranking(min_share=share) for seed in range(8)]
+            rankings = [random_machine(seed, noise).ranking(min_share=share) for seed in range(8)]
             led = [leaders_of_groups(ranking) for ranking in rankings]
             both = sum(WEB in found and bool(found & set(BACKUP_GROUP)) for found in led)
             precision, recall = np.mean([agreement(ranking) for ranking in rankings], axis=0)

@@ -69,7 +69,7 @@ def unpack(deb: Path, folder: Path) -> None:
     subprocess.run(["mount", "--bind", str(folder / HOME.relative_to("/")), str(HOME)], check=True)
 
 
-def asked(url: str) -> Any:
+def json_of(url: str) -> Any:
     """Return a response of the aggregator, or None without one."""
     with contextlib.suppress(urllib.error.HTTPError), urllib.request.urlopen(url) as answer:
         return json.loads(answer.read())
@@ -108,11 +108,11 @@ def run(deb: Path, folder: Path) -> dict[str, float]:
 
 
 def _has_period(address: str) -> bool:
-    found = asked(address)
+    found = json_of(address)
     return found is not None and found["period_s"] is not None
 
 
-def apart() -> dict[str, float]:
+def durations_in_namespace() -> dict[str, float]:
     """Run all steps in a private mount namespace; return their durations, s."""
     made = not HOME.exists()
     HOME.mkdir(exist_ok=True)
@@ -126,7 +126,7 @@ def apart() -> dict[str, float]:
             HOME.rmdir()
 
 
-def taken() -> dict[str, float]:
+def durations_in_folder() -> dict[str, float]:
     """Run all steps in a temporary folder."""
     deb = package()
     assert deb is not None
@@ -142,7 +142,7 @@ def measure() -> list[Figure]:
     if package() is None:
         print("first_job: no dist/iotide_*.deb: run `make dist`, or set IOTIDE_DEB", file=sys.stderr)
         return []
-    steps = apart()
+    steps = durations_in_namespace()
     total = Figure(
         "from the Debian package to the first predicted job", sum(steps.values()), "s", "<= 600 s", better="lower"
     )
@@ -151,6 +151,6 @@ def measure() -> list[Figure]:
 
 if __name__ == "__main__":
     if os.environ.get(_INSIDE):
-        print(json.dumps(taken()))
+        print(json.dumps(durations_in_folder()))
     else:
         report(measure())

@@ -59,7 +59,7 @@ def listed_s(slurm: Slurm, folder: Path, url: str) -> float:
         command, cwd=folder, env=slurm.environment, capture_output=True, text=True, check=True
     ).stdout.strip()
     while time.monotonic() - begun < DEADLINE_S:
-        found = asked(f"{url}/api/v1/jobs/{job}")
+        found = json_of(f"{url}/api/v1/jobs/{job}")
         if found is not None and (found["batch"]["name"], found["batch"]["node_count"]) == ("listed", 2):
             slurm.output_of("scancel", job)
             return time.monotonic() - begun
@@ -67,7 +67,7 @@ def listed_s(slurm: Slurm, folder: Path, url: str) -> float:
     raise RuntimeError(f"job {job} was not listed within {DEADLINE_S} s")
 
 
-def asked(url: str) -> Any:
+def json_of(url: str) -> Any:
     """Return a response of the aggregator, or None if there is none."""
     with contextlib.suppress(OSError), urllib.request.urlopen(url) as answer:
         return json.loads(answer.read())

@@ -82,18 +82,18 @@ async def collectors(feeding: Feeding, endpoints: Sequence[str]) -> AsyncIterato
         yield
 
 
-def asked(url: str, path: str) -> Any:
+def json_of(url: str, path: str) -> Any:
     with urllib.request.urlopen(f"{url}/api/v1/{path}", timeout=_SLOWEST_S) as answer:
         return json.loads(answer.read())
 
 
 def events_at(server: Served) -> int:
     with contextlib.suppress(OSError, ValueError):
-        return sum(int(job["events"]) for job in asked(server.url, "jobs")["jobs"])
+        return sum(int(job["events"]) for job in json_of(server.url, "jobs")["jobs"])
     return -1
 
 
-async def has_all(server: Served, feeding: Feeding) -> None:
+async def wait_for_all_calls(server: Served, feeding: Feeding) -> None:
     until_s = time.monotonic() + _SLOWEST_S
     while (events := await asyncio.to_thread(events_at, server)) != feeding.made:
         assert time.monotonic() < until_s, f"{events} of {feeding.made} calls"
@@ -101,18 +101,18 @@ async def has_all(server: Served, feeding: Feeding) -> None:
         await asyncio.sleep(0.05)
 
 
-async def told(server: Served) -> dict[str, object]:
+async def final_reports(server: Served) -> dict[str, object]:
     """Return the report on each job after all have ended."""
     until_s = time.monotonic() + _SLOWEST_S
     while True:
-        jobs = (await asyncio.to_thread(asked, server.url, "jobs"))["jobs"]
+        jobs = (await asyncio.to_thread(json_of, server.url, "jobs"))["jobs"]
         if len(jobs) == JOBS and all(job["state"] == "ended" for job in jobs):
             break
         assert time.monotonic() < until_s
         await asyncio.sleep(0.2)
     found: dict[str, object] = {}
     for number in range(JOBS):
-        job = await asyncio.to_thread(asked, server.url, f"jobs/job{number}")
+        job = await asyncio.to_thread(json_of, server.url, f"jobs/job{number}")
         last = {name: each for name, each in job["last_word"].items() if name not in ("made_at_s", "seq")}
         found[f"job{number}"] = [job[name] for name in _SAME] + [last]
     return found
@@ -127,22 +127,24 @@ async def leader(servers: NatsServers) -> int:
     return int((info.cluster.leader or "s0")[1:])
 
 
-async def undisturbed(folder: Path, until_s: float) -> dict[str, object]:
+async def results_without_failure(folder: Path, until_s: float) -> dict[str, object]:
     feeding, server = Feeding(until_s), Served(folder)
     server.start()
     try:
         async with collectors(feeding, [server.endpoint]):
             for _ in range(PARTS):
                 feeding.feed()
-                await has_all(server, feeding)
+                await wait_for_all_calls(server, feeding)
             feeding.end()
-            return await told(server)
+            return await final_reports(server)
     finally:
         server.kill()
 
 
-async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple[dict[str, object], list[float]]:
-    feeding, took = Feeding(until_s), []
+async def results_with_failures(
+    folder: Path, servers: NatsServers, until_s: float
+) -> tuple[dict[str, object], list[float]]:
+    feeding, recovery_s = Feeding(until_s), []
     names = "abc"
     for name in names:
         (folder / name).mkdir()
@@ -151,14 +153,14 @@ async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple
     first.start()
     for each in others:
         each.begin()
-        await asyncio.to_thread(each.says, "stands by")
+        await asyncio.to_thread(each.wait_for_line, "stands by")
 
-    async def stands_by(aggregator: Served) -> None:
+    async def restart(aggregator: Served) -> None:
         """Start an aggregator again."""
         aggregator.begin()
-        await asyncio.to_thread(aggregator.says, "stands by")
+        await asyncio.to_thread(aggregator.wait_for_line, "stands by")
 
-    async def goes_on_at(waiting: list[Served]) -> Served:
+    async def taken_over_by(waiting: list[Served]) -> Served:
         """Return the address of the aggregator that takes over; the others have no data."""
         while True:
             for each in waiting:
@@ -166,7 +168,7 @@ async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple
                     return each
             await asyncio.sleep(0.02)
 
-    async def measured(fail: Callable[[], None], waiting: list[Served], active: Served | None = None) -> Served:
+    async def fail_and_measure(fail: Callable[[], None], waiting: list[Served], active: Served | None = None) -> Served:
         """Make calls, let something fail, make further calls, and wait until an aggregator has all.
 
         ``active`` keeps the jobs; otherwise one of ``waiting`` takes over.
@@ -175,11 +177,11 @@ async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple
         begun = time.monotonic()
         fail()
         feeding.feed()
-        found = active or await goes_on_at(waiting)
+        found = active or await taken_over_by(waiting)
         taken_s = time.monotonic() - begun
-        await has_all(found, feeding)
-        took.append(time.monotonic() - begun)
-        print(f"  taken over after {taken_s:.1f} s, all calls after {took[-1]:.1f} s", file=sys.stderr)
+        await wait_for_all_calls(found, feeding)
+        recovery_s.append(time.monotonic() - begun)
+        print(f"  taken over after {taken_s:.1f} s, all calls after {recovery_s[-1]:.1f} s", file=sys.stderr)
         return found
 
     def both(number: int, aggregator: Served) -> Callable[[], None]:
@@ -192,26 +194,26 @@ async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple
     try:
         async with collectors(feeding, [each.endpoint for each in aggregators]):
             feeding.feed()
-            await has_all(first, feeding)
-            second = await measured(first.kill, others)
+            await wait_for_all_calls(first, feeding)
+            second = await fail_and_measure(first.kill, others)
             leading = await leader(servers)
-            await measured(lambda: servers.kill(leading), [], active=second)
+            await fail_and_measure(lambda: servers.kill(leading), [], active=second)
             await asyncio.to_thread(servers.start, leading)
-            await stands_by(first)
+            await restart(first)
             others.remove(second)
-            third = await measured(lambda: os.kill(second.pid, signal.SIGSTOP), [*others, first])
+            third = await fail_and_measure(lambda: os.kill(second.pid, signal.SIGSTOP), [*others, first])
             os.kill(second.pid, signal.SIGCONT)
             assert await asyncio.to_thread(second.wait) == 1
-            await stands_by(second)
+            await restart(second)
             leading = await leader(servers)
             waiting = [each for each in aggregators if each is not third]
-            last = await measured(both(leading, third), waiting)
+            last = await fail_and_measure(both(leading, third), waiting)
             os.kill(third.pid, signal.SIGCONT)
             assert await asyncio.to_thread(third.wait) == 1
             feeding.feed()
-            await has_all(last, feeding)
+            await wait_for_all_calls(last, feeding)
             feeding.end()
-            return await told(last), took
+            return await final_reports(last), recovery_s
     finally:
         for each in aggregators:
             each.kill()
@@ -222,9 +224,9 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "alone").mkdir()
-        alone = asyncio.run(undisturbed(folder / "alone", until_s))
+        alone = asyncio.run(results_without_failure(folder / "alone", until_s))
         with nats_servers(folder / "nats", 3) as servers:
-            found, took = asyncio.run(disturbed(folder, servers, until_s))
+            found, recovery_s = asyncio.run(results_with_failures(folder, servers, until_s))
     other = [job for job in alone if found[job] != alone[job]]
     for job in other[:3]:
         print(f"{job}: {found[job]}\n  alone: {alone[job]}", file=sys.stderr)
@@ -235,7 +237,7 @@ def measure() -> list[Figure]:
         "SIGSTOP of the aggregator": "<= 10",
         "both at once": "",
     }
-    for (cause, budget), each in zip(causes.items(), took, strict=True):
+    for (cause, budget), each in zip(causes.items(), recovery_s, strict=True):
         figures.append(Figure(f"{cause}: jobs continue after", each, "s", budget, better="lower"))
     return figures
 

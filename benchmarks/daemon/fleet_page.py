@@ -28,7 +28,7 @@ from iotide.events import FileInfo, FileType, Kind, make_batch
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from support.servers.running_aggregator import Fed, collecting
-from support.system.browser import looking
+from support.system.browser import open_browser
 
 JOBS = int(os.environ.get("BENCH_JOBS", "1000"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "20"))
@@ -85,7 +85,7 @@ async def _write_on(source: Fed, until: asyncio.Event) -> None:
 
 
 def _looked_at(url: str, folder: Path) -> tuple[float, int, list[str], list[str]]:
-    with looking(folder) as page:
+    with open_browser(folder) as page:
         page.open(url)
         page.until("document.querySelectorAll('#jobs tr').length >= 50")
         time.sleep(3)

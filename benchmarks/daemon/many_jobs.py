@@ -98,7 +98,7 @@ def live(jobs: int, periods_s: tuple[float, ...], *, log: bool) -> tuple[float, 
         start = begun[0] = time.process_time()
         piece = at / period + phase
         for number in np.flatnonzero(piece % 1 < np.maximum(0.2, PIECE_S / period)).tolist():
-            aggregator.batch(f"s{number}", _at(batch, now[0]), Definitions([], []))
+            aggregator.batch(f"s{number}", _shifted_to(batch, now[0]), Definitions([], []))
         if log and at % 1 == 0:
             for number in range(jobs):
                 aggregator.batch(f"s{number}", line.replace(start=int(now[0] * 1e9) - 10**8), Definitions([], []))
@@ -126,7 +126,7 @@ def live(jobs: int, periods_s: tuple[float, ...], *, log: bool) -> tuple[float, 
     return predicting / LIVE_S, taking / LIVE_S, made / jobs / LIVE_S, longest, idle
 
 
-def _at(batch: EventBatch, now_s: float) -> EventBatch:
+def _shifted_to(batch: EventBatch, now_s: float) -> EventBatch:
     return batch.replace(start=int(now_s * 1e9) - 400_000_000 + np.arange(EVENTS) * 20_000_000)
 
 
@@ -149,15 +149,15 @@ def scrape(jobs: int) -> float:
     return time.process_time() - start
 
 
-def _apart(settings: AggregatorSettings) -> tuple[float, float]:
+def _job_costs_in_process(settings: AggregatorSettings) -> tuple[float, float]:
     """Run ``job_costs`` in a separate process, because memory freed by an earlier run would hide its memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(job_costs, settings).result()
 
 
 def measure() -> list[Figure]:
-    held, _ = _apart(AggregatorSettings(history=1))
-    remembering, round_s = _apart(AggregatorSettings())
+    held, _ = _job_costs_in_process(AggregatorSettings(history=1))
+    remembering, round_s = _job_costs_in_process(AggregatorSettings())
     cores, taking, rate, longest_s, idle = live(LIVE_JOBS, PERIODS_S, log=False)
     busy_cores, busy_taking, busy_rate, _, _ = live(LOGGING_JOBS, LONGER_S, log=True)
     gib = 10_000 / 2**30

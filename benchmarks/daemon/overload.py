@@ -167,14 +167,14 @@ async def flooded(server: Served, rate: float) -> list[Figure]:
     ]
 
 
-async def measured(folder: Path) -> list[Figure]:
+async def figures_of_overload(folder: Path) -> list[Figure]:
     with served(folder) as server:
         return await flooded(server, FACTOR * await capacity(server))
 
 
 def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory(dir=os.environ.get("IOTIDE_FOLDER", "/var/tmp")) as folder:
-        return asyncio.run(measured(Path(folder)))
+        return asyncio.run(figures_of_overload(Path(folder)))
 
 
 if __name__ == "__main__":

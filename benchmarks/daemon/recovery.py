@@ -51,7 +51,7 @@ def wait_for_snapshot(server: Served, peer: Peer) -> None:
         peer.rest()  # its heartbeats change the state; without changes there is no snapshot
 
 
-def told(server: Served, job: str) -> dict[str, object]:
+def job_totals(server: Served, job: str) -> dict[str, object]:
     """Return the part of a job's report that does not depend on the time of the request."""
     found = decoded(server.get(f"/api/v1/jobs/{job}"))
     return {name: found[name] for name in ("events", "bytes_written", "files", "calls", "losses", "streams")}
@@ -75,7 +75,7 @@ def many_jobs(folder: Path) -> list[Figure]:
             peer.send(encode_batch(f"s{number}", 2, batch.replace(start=batch.start + 10**9), Definitions([], [])))
         peer.settle()
         asked = [f"job{number}" for number in random.Random(1).sample(range(JOBS), min(ASKED, JOBS))]
-        before = {job: told(server, job) for job in asked}
+        before = {job: job_totals(server, job) for job in asked}
         memory = server.memory()
         snapshot_s = server.metric("iotide_snapshot_seconds")
         size = (server.state / "jobs.state").stat().st_size
@@ -86,7 +86,7 @@ def many_jobs(folder: Path) -> list[Figure]:
         while len(list(decoded(server.get("/api/v1/jobs"))["jobs"])) < JOBS:  # type: ignore[call-overload]
             time.sleep(0.1)
         listed_s = time.monotonic() - begun
-        after = {job: told(server, job) for job in asked}
+        after = {job: job_totals(server, job) for job in asked}
         answered_s = time.monotonic() - begun
         assert after == before
         name = f"{JOBS:,} jobs of {EVENTS} calls, "
@@ -120,13 +120,13 @@ def large_job(folder: Path) -> list[Figure]:
         peer.settle()
         assert not peer.rejected, peer.rejected
         taken_s, spent = time.monotonic() - begun, server.cpu_s() - spent
-        before = told(server, "job0")
+        before = job_totals(server, "job0")
         tail = sum(path.stat().st_size for path in (server.state / "journal").iterdir())
         peer.close()
         server.kill()
         begun = time.monotonic()
         ready_s = server.start()
-        assert told(server, "job0") == before
+        assert job_totals(server, "job0") == before
         answered_s = time.monotonic() - begun
         name = f"a job of {count * LENGTH / 1e6:.0f} M calls, "
         return [

@@ -44,7 +44,7 @@ def calls_in(path: Path) -> int:
     return sum(len(item.batch) for item in read_all(open_file(path, Origin(job="j"))) if isinstance(item, Chunk))
 
 
-def least(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
+def least_seconds(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
     taken = []
     for _ in range(ROUNDS):
         begun = clock()
@@ -61,7 +61,7 @@ def dftracer(folder: Path) -> list[Figure]:
     packed.write_bytes(gzip.compress(data, 6))
     figures = []
     for path in (plain, packed):
-        ours = least(lambda: calls_in(path))  # noqa: B023
+        ours = least_seconds(lambda: calls_in(path))  # noqa: B023
         peer = _dftracers_own(path, folder) if path is packed else None  # its reader accepts no other files
         name = f"dftracer, {path.suffix}"
         figures.append(Figure(name, lines / ours / 1e3, "k lines/s", "", "dftracer.utils", peer and lines / peer / 1e3))
@@ -94,10 +94,10 @@ def recorder(folder: Path) -> list[Figure]:
         reader = ctypes.CDLL(library)
         reader.read_all_records.restype = ctypes.c_void_p
         counts, facts = (ctypes.c_size_t * 1)(), ctypes.create_string_buffer(64)
-        peer = least(lambda: reader.read_all_records(str(trace).encode(), counts, facts))
+        peer = least_seconds(lambda: reader.read_all_records(str(trace).encode(), counts, facts))
     else:
         print("RECORDER_READER is not set: no peer", file=sys.stderr)
-    ours = least(lambda: calls_in(trace))
+    ours = least_seconds(lambda: calls_in(trace))
     return [Figure("Recorder 2.5", CALLS / ours / 1e6, "M calls/s", "", "its reader.c", peer and CALLS / peer / 1e6)]
 
 
@@ -109,8 +109,8 @@ def darshan() -> list[Figure]:
         return []
     log = Path(found.origin).parent / "examples" / "example_logs" / "dxt.darshan"
     command = [sys.executable, "-c", _DARSHAN, str(log)]
-    ours = least(lambda: calls_in(log), time.perf_counter)
-    peer = least(lambda: subprocess.run(command, check=True, timeout=300), time.perf_counter)
+    ours = least_seconds(lambda: calls_in(log), time.perf_counter)
+    peer = least_seconds(lambda: subprocess.run(command, check=True, timeout=300), time.perf_counter)
     return [Figure("Darshan, 7,623 segments", ours, "s", "", "PyDarshan", peer, better="lower")]
 
 

@@ -52,7 +52,7 @@ def darshan_log(path: Path, segments: int) -> None:
     path.write_bytes(log_of(job, names, {DXT_POSIX: (version, whole)}))
 
 
-def together(root: int) -> float:
+def memory_of_processes(root: int) -> float:
     """Return the memory of a process and its descendants, bytes."""
     total, waiting = 0.0, [root]
     while waiting:
@@ -66,13 +66,13 @@ def together(root: int) -> float:
     return total
 
 
-def measured(path: Path) -> tuple[float, float]:
+def run_measured(path: Path) -> tuple[float, float]:
     """Write the report of an input; return the peak memory in bytes, and the CPU time in s."""
     command = [sys.executable, "-m", "iotide", "report", "-o", str(path.with_suffix(".html")), str(path)]
     most = 0.0
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as child:
         while True:
-            most = max(most, together(child.pid))
+            most = max(most, memory_of_processes(child.pid))
             pid, status, used = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 break
@@ -95,9 +95,9 @@ def measure() -> list[Figure]:
         with TemporaryDirectory() as folder:
             path = Path(folder) / {"darshan": "long.darshan", "archive": "long.iotide"}[name]
             write(path, size // 10)
-            least, least_s = measured(path)
+            least, least_s = run_measured(path)
             write(path, size)
-            most, most_s = measured(path)
+            most, most_s = run_measured(path)
         figures += [
             Figure(f"{what}: memory", most / 1e6, "MB", f"<= {budget_mb} MB", "a tenth of it", least / 1e6, "lower"),
             Figure(f"{what}: CPU time", most_s, "s", "", "a tenth of it", least_s, "lower"),

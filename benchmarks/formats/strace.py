@@ -62,7 +62,7 @@ def one_by_one(data: bytes) -> list[np.ndarray]:
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
-def least(work: Callable[[], object]) -> tuple[float, float]:
+def least_seconds(work: Callable[[], object]) -> tuple[float, float]:
     """Return the least CPU and the least wall time of some rounds."""
     cpu, wall = [], []
     for _ in range(ROUNDS):
@@ -84,7 +84,8 @@ def measure() -> list[Figure]:
         lines = data.count(b"\n")
         if decode(data) != lines:
             raise AssertionError(f"{name}: lines were lost")
-        (cpu, wall), (peer_cpu, peer_wall) = least(lambda: decode(data)), least(lambda: one_by_one(data))  # noqa: B023
+        cpu, wall = least_seconds(lambda: decode(data))  # noqa: B023
+        peer_cpu, peer_wall = least_seconds(lambda: one_by_one(data))  # noqa: B023
         for kind, ours, theirs in (("CPU", cpu, peer_cpu), ("wall", wall, peer_wall)):
             figures.append(
                 Figure(

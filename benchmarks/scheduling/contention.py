@@ -28,7 +28,7 @@ from iotide.daemon.contention import copy_results, view_of
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.contention import Collision, Contention
-from support.jobs.job_mixes import T0, Done, MixedJob, random_mix, simulate
+from support.jobs.job_mixes import T0, JobOutcome, MixedJob, random_mix, simulate
 from support.jobs.job_mixes import view_of as seen_of
 
 CAPACITY = 1e9
@@ -77,7 +77,7 @@ def mix(seed: int, jitter: float) -> list[MixedJob]:
     return jobs
 
 
-def meetings(done: Sequence[Done]) -> list[Meeting]:
+def meetings(done: Sequence[JobOutcome]) -> list[Meeting]:
     found = []
     for at, one in enumerate(done):
         for other in done[at + 1 :]:
@@ -91,8 +91,8 @@ def meetings(done: Sequence[Done]) -> list[Meeting]:
     return found
 
 
-def looks(
-    done: Sequence[Done], lasting_s: int = LASTING_S, first_s: int = FIRST_LOOK_S, step_s: int = LOOK_S
+def observations(
+    done: Sequence[JobOutcome], lasting_s: int = LASTING_S, first_s: int = FIRST_LOOK_S, step_s: int = LOOK_S
 ) -> Iterator[Contention]:
     """Feed the jobs' I/O to an aggregator over time, and yield its reports."""
     now = [T0]
@@ -180,7 +180,7 @@ def scores_of(jitter: float) -> dict[tuple[int, int], Score]:
     for seed in MIXES:
         done = simulate(mix(seed, jitter), {"s": CAPACITY}, LASTING_S, seed)
         true = meetings(done)
-        for result in looks(done):
+        for result in observations(done):
             if result.made_at_s < T0 + LASTING_S - 70:
                 judge(result, true, scores)
     return scores
@@ -215,7 +215,7 @@ def calibration(scores: Sequence[Score]) -> float:
     return float(off)
 
 
-def within_capacity(seed: int) -> list[Done]:
+def within_capacity(seed: int) -> list[JobOutcome]:
     """Two to six jobs with a total demand within the capacity, for an hour."""
     chance = random.Random(seed)
     count = chance.randint(2, 6)
@@ -228,7 +228,7 @@ def within_capacity(seed: int) -> list[Done]:
     return simulate(jobs, {"s": CAPACITY}, HOUR_S, seed)
 
 
-def by_turns(seed: int) -> list[Done]:
+def by_turns(seed: int) -> list[JobOutcome]:
     """Two to four jobs of one period, each using the whole bandwidth in turn, for an hour."""
     chance = random.Random(seed)
     count, period = chance.randint(2, 4), 10 ** chance.uniform(1, 1.8)
@@ -240,7 +240,7 @@ def by_turns(seed: int) -> list[Done]:
             (turn + number / count) * period + chance.uniform(0, 0.3 * period / count)
             for turn in range(int(HOUR_S / period) - 1)
         ]
-        done.append(Done(job, [(start, start + lasting, job.volume) for start in starts]))
+        done.append(JobOutcome(job, [(start, start + lasting, job.volume) for start in starts]))
     return done
 
 
@@ -249,7 +249,7 @@ def false_alerts() -> int:
     raised = 0
     for seed in range(HOURS):
         alerts = Alerts(ContentionSettings().alerts)
-        for look in looks((within_capacity if seed % 2 else by_turns)(seed), HOUR_S, 10, 10):
+        for look in observations((within_capacity if seed % 2 else by_turns)(seed), HOUR_S, 10, 10):
             for alert in alerts.update(look):
                 raised += alert.state == "raised"
                 print(f"hour {seed}: {alert.state} {alert.summary}")

@@ -57,7 +57,7 @@ class Program:
     begun_s: float | None = None
     in_call_s: float | None = None
     moved: float = 0.0
-    told: int = 0
+    announced: int = 0
     before: int = 0
     is_held: bool = False
     io_s: float = 0.0
@@ -74,23 +74,23 @@ class Program:
         """Move bytes up to now. A call checks at its start whether it is held; bytes are reported at ends of calls."""
         assert self.begun_s is not None
         volume = self.job.volumes[self.phase]
-        while amount > 0 and not (self.is_held and self.moved == self.told):
-            step = min(amount, self.told + BLOCK - self.moved, volume - self.moved)
+        while amount > 0 and not (self.is_held and self.moved == self.announced):
+            step = min(amount, self.announced + BLOCK - self.moved, volume - self.moved)
             self.moved += step
             amount -= step
             if self.moved >= volume - 1:
                 self._end(volume, now_s - amount / CAPACITY)
                 return
-            if self.moved >= self.told + BLOCK - 1:
-                self.told += BLOCK
-                self.moved, self.in_call_s = float(self.told), now_s
+            if self.moved >= self.announced + BLOCK - 1:
+                self.announced += BLOCK
+                self.moved, self.in_call_s = float(self.announced), now_s
 
     def _end(self, volume: float, now_s: float) -> None:
         assert self.begun_s is not None
         self.io_s += now_s - self.begun_s
         self.alone_s += volume / CAPACITY
         self.before += int(volume)
-        self.phase, self.moved, self.told, self.begun_s, self.in_call_s = self.phase + 1, 0.0, 0, None, None
+        self.phase, self.moved, self.announced, self.begun_s, self.in_call_s = self.phase + 1, 0.0, 0, None, None
         self.due_s = now_s + self.job.gaps_s[self.phase]
 
 
@@ -117,12 +117,12 @@ def paced(jobs: Sequence[Job], policy: str) -> Row:
         going = [
             each
             for each in programs.values()
-            if each.begun_s is not None and (not each.is_held or each.moved > each.told)
+            if each.begun_s is not None and (not each.is_held or each.moved > each.announced)
         ]
         for each in going:
             each.write(CAPACITY * TICK_S / len(going), now_s)
         turns.set_plan(plan, now_s)
-        activities = {name: Activity(each.before + each.told, each.in_call_s) for name, each in programs.items()}
+        activities = {name: Activity(each.before + each.announced, each.in_call_s) for name, each in programs.items()}
         held = turns.update(now_s, activities)
         for name, each in programs.items():
             each.is_held = name in held

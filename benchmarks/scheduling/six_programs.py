@@ -92,7 +92,7 @@ class Phase(NamedTuple):
     end_s: float
 
 
-class Told(NamedTuple):
+class Forecast(NamedTuple):
     """A predicted start, of the job alone or given the other jobs."""
 
     made_at_s: float
@@ -143,7 +143,7 @@ def phases_of(folder: Path, shape: Shape) -> list[Phase]:
     return [Phase(row[0], row[1], row[2] if len(row) > 2 else time.time()) for row in rows if len(row) > 1]
 
 
-def alone(shape: Shape, folder: Path) -> float:
+def seconds_alone(shape: Shape, folder: Path) -> float:
     """Return the duration of a program's phase alone in the group, s."""
     few = shape._replace(compute_s=0.3)
     subprocess.run(words_of(few, folder, 0, 5), check=True)
@@ -173,26 +173,26 @@ def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict
         yield url[0], plain | dict(line.split("=", 1) for line in printed.split())
 
 
-def asked(url: str, jobs: Sequence[Shape]) -> dict[str, Told]:
+def forecasts_of(url: str, jobs: Sequence[Shape]) -> dict[str, Forecast]:
     """Return the current predictions of the jobs with a period."""
-    told = {}
+    forecasts = {}
     for shape in jobs:
         with contextlib.suppress(OSError):
             found: dict[str, Any] = answer(f"{url}/api/v1/jobs/{shape.name}/prediction")
             if found["period_s"] and (coming := found["next_phase"]) and found["confidence"] > 0.5:
                 start = coming["start_s"]
-                told[shape.name] = Told(
+                forecasts[shape.name] = Forecast(
                     found["made_at_s"], start["value"], start["low"], start["high"], found["period_s"]["value"]
                 )
-    return told
+    return forecasts
 
 
-def asked_of_all(url: str) -> dict[str, Told]:
+def forecasts_given_others(url: str) -> dict[str, Forecast]:
     """Return the next start of each job, given the I/O of the others."""
     with contextlib.suppress(OSError):
         found: dict[str, Any] = answer(f"{url}/api/v1/contention")
         return {
-            each["job"]: Told(
+            each["job"]: Forecast(
                 found["made_at_s"],
                 each["start_s"]["value"],
                 each["start_s"]["low"],
@@ -205,7 +205,7 @@ def asked_of_all(url: str) -> dict[str, Told]:
     return {}
 
 
-def errors(forecasts: Sequence[Told], phases: Sequence[Phase], blocks: int) -> tuple[float, float]:
+def errors(forecasts: Sequence[Forecast], phases: Sequence[Phase], blocks: int) -> tuple[float, float]:
     """Return the median error of the next start in periods, and the share of starts in their intervals.
 
     The next phase is the first one without a complete call at the time of the prediction.
@@ -256,11 +256,11 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
             scheduler = stack.enter_context(started(words, env=environment, stdout=subprocess.DEVNULL))
         time.sleep(WARM_S / 2)
         begun_s = time.time()
-        heard: dict[str, list[Told]] = {shape.name: [] for shape in jobs}
-        given_others: dict[str, list[Told]] = {shape.name: [] for shape in jobs}
+        received: dict[str, list[Forecast]] = {shape.name: [] for shape in jobs}
+        given_others: dict[str, list[Forecast]] = {shape.name: [] for shape in jobs}
         while time.time() < begun_s + MEASURED_S:
             time.sleep(0.5)
-            for kept, fresh in ((heard, asked(url, jobs)), (given_others, asked_of_all(url))):
+            for kept, fresh in ((received, forecasts_of(url, jobs)), (given_others, forecasts_given_others(url))):
                 for job_name, each in fresh.items():
                     if not kept[job_name] or kept[job_name][-1] != each:
                         kept[job_name].append(each)
@@ -277,7 +277,7 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
             computed = sum(phase.computed_s for phase in counted)
             slowdowns.append(in_io / (len(counted) * alone_s[shape.name]))
             yields.append((computed + len(counted) * alone_s[shape.name]) / (computed + in_io))
-            error, share = errors(heard[shape.name], phases, shape.blocks)
+            error, share = errors(received[shape.name], phases, shape.blocks)
             off.append(error)
             held.append(share)
             error, share = errors(given_others[shape.name], phases, shape.blocks)
@@ -297,14 +297,14 @@ def measure() -> list[Figure]:
             (GROUP / "blkio.throttle.write_bps_device").write_text(f"{device_of(folder)} {CAPACITY}")
         except OSError as error:
             raise RuntimeError(f"no blkio group limits {folder}: {error.strerror}") from None
-        alone_s = {shape.name: alone(shape, folder) for shape in shapes()}
+        alone_s = {shape.name: seconds_alone(shape, folder) for shape in shapes()}
     print("alone:", ", ".join(f"{name} {took:.2f} s" for name, took in alone_s.items()), flush=True)
     outcomes: list[Outcome] = []
     scheduled: dict[str, list[Outcome]] = {" ".join(words): [] for words in SCHEDULES}
     for seed in range(RUNS):
-        outcomes.append(told(f"{seed}", run(seed, alone_s, [])))
+        outcomes.append(forecasts(f"{seed}", run(seed, alone_s, [])))
         for words in SCHEDULES:
-            scheduled[" ".join(words)].append(told(f"{seed}, {' '.join(words)}", run(seed, alone_s, words)))
+            scheduled[" ".join(words)].append(forecasts(f"{seed}, {' '.join(words)}", run(seed, alone_s, words)))
     with contextlib.suppress(OSError):
         GROUP.rmdir()
     slowdown, least = medians(outcomes)
@@ -343,7 +343,7 @@ def medians(outcomes: Sequence[Outcome]) -> tuple[float, float]:
     return slowdown, statistics.median(each.lowest_yield for each in outcomes)
 
 
-def told(name: str, outcome: Outcome) -> Outcome:
+def forecasts(name: str, outcome: Outcome) -> Outcome:
     """Print the results of one run."""
     rows = (
         outcome.slowdowns,

@@ -44,7 +44,7 @@ with zmq.Context() as context, context.socket(zmq.PUSH) as sender:
 """
 
 
-def taken_in(messages: int, intervals: int) -> float:
+def seconds_to_take(messages: int, intervals: int) -> float:
     """Return messages per core and second, from the socket's queue to columns of events."""
     with tempfile.TemporaryDirectory() as folder:
         source = FtioSource(FtioSettings(endpoint=f"ipc://{folder}/ftio", high_water=messages), Origin(job="-"))
@@ -154,7 +154,7 @@ def ftio_outcome(python: str) -> Outcome:
 
 
 def measure() -> list[Figure]:
-    small, large = taken_in(40_000, 10), taken_in(2_000, 1000)
+    small, large = seconds_to_take(40_000, 10), seconds_to_take(2_000, 1000)
     ours = iotide_outcome()
     python = interpreter()
     peer = ftio_outcome(python) if python else None

@@ -30,7 +30,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             lines = example.end_of_run(Path(folder))
         text = "\n".join(lines)
-        parts.append(f"## {example.title}\n\n```\n$ {example.shown}\n{text}\n```\n\n{example.tells}\n")
+        parts.append(f"## {example.title}\n\n```\n$ {example.shown}\n{text}\n```\n\n{example.explanation}\n")
         print(text, flush=True)
     PAGE.write_text("\n".join(parts))
 

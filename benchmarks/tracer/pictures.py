@@ -21,7 +21,7 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from support.system.browser import Page, looking
+from support.system.browser import Page, open_browser
 from support.system.waiting import wait_for
 
 IMAGES: Final = Path(__file__).parents[2] / "docs/images"
@@ -64,7 +64,7 @@ def main() -> None:
     """Draw both pictures."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        with looking(folder / "chromium") as page:
+        with open_browser(folder / "chromium") as page:
             _draw_trace(page, folder)
             _draw_jobs(page, folder)
         for name in ("detect", "jobs"):

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 
 import pytest
-from support.servers.clusters import asked, children, close, jobs_in_all_partitions, members_of
+from support.servers.clusters import children, jobs_in_all_partitions, json_of, members_of, stop_member
 from support.servers.nats_servers import NatsServers, nats_servers
 from support.servers.running_aggregator import Fed, collecting, until
 from support.servers.served_process import Served
@@ -39,7 +39,7 @@ class Schedule:
         self.random, self._servers = random.Random(seed), servers
         self.members = members_of(folder, servers, "ab", PARTITIONS, "[contention]\ninterval_s = 0.5\n")
         for each in self.members:
-            stack.callback(close, each)
+            stack.callback(stop_member, each)
             each.start()
         self.jobs = jobs_in_all_partitions(PARTITIONS)
         self.source = Fed()
@@ -60,7 +60,7 @@ class Schedule:
 
     def cluster(self, member: Served) -> Any:
         with suppress(HTTPError, URLError, TimeoutError, OSError):
-            return asked(member.url, "/api/v1/cluster")
+            return json_of(member.url, "/api/v1/cluster")
         return {"unserved": [-1], "members": {}}
 
     def is_whole(self) -> bool:
@@ -77,7 +77,7 @@ class Schedule:
         for member in self.members:
             for job in self.jobs:
                 try:
-                    found = asked(member.url, f"/api/v1/jobs/{job}")
+                    found = json_of(member.url, f"/api/v1/jobs/{job}")
                 except (HTTPError, URLError, TimeoutError, OSError):
                     return False
                 assert found["events"] <= self.made, f"{job} has calls twice"
@@ -89,7 +89,7 @@ class Schedule:
 
     def kill_member(self) -> None:
         member = self.random.choice(self.members)
-        close(member)  # as if its machine was lost
+        stop_member(member)  # as if its machine was lost
         self.feed()
         member.start()
 
@@ -160,6 +160,6 @@ async def test_faults_of_a_cluster_are_seen_in_no_job(tmp_path: Path, seed: int)
             for _ in range(FAULTS):
                 await schedule.fail()
             for job in schedule.jobs:
-                found = asked(schedule.members[0].url, f"/api/v1/jobs/{job}")
+                found = json_of(schedule.members[0].url, f"/api/v1/jobs/{job}")
                 assert (found["events"], found["losses"]) == (schedule.made, {})
                 assert found["bytes_written"] == schedule.made * 1_000_000

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support.servers.killed_aggregator import Schedule
 from support.servers.nats_servers import NatsServers, nats_servers
-from support.servers.restarted_job import told
+from support.servers.restarted_job import published_results
 
 _FEW = 24
 
@@ -77,4 +77,4 @@ def test_losses_by_a_damaged_journal_are_reported(tmp_path: Path, seed: int, und
         taken = session.analyzers.events
         assert taken <= schedule.made
         assert taken == schedule.made or session.losses.all_losses(ended=True)
-        assert told(session)[0]
+        assert published_results(session)[0]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from iotide.results.dfg import Graph
 from support.servers.proxy import Proxy
-from support.servers.restarted_job import UNTIL_S, has, opened, told
+from support.servers.restarted_job import UNTIL_S, opened_source, published_results, wait_for_events
 from support.servers.running_aggregator import Fed, collecting, serving
 
 _FEW = 8
@@ -37,7 +37,7 @@ class Schedule:
     def __init__(self, folder: Path, seed: int, *, troubled: bool) -> None:
         self.random = random.Random(seed)
         self._folder, self._troubled = folder, troubled
-        self._source = opened()
+        self._source = opened_source()
         self._fed = [0] * _STREAMS
         self._servers = contextlib.AsyncExitStack()
 
@@ -51,7 +51,7 @@ class Schedule:
                     await self._step(proxy)
                 proxy.flow()
                 proxy.piece = 1 << 16
-                await has(self._server, _EVENTS)
+                await wait_for_events(self._server, _EVENTS)
                 return self._told()
         finally:
             await self._servers.aclose()
@@ -87,7 +87,7 @@ class Schedule:
     def _told(self) -> list[object]:
         session = self._server.aggregator.jobs["job"]
         assert session.losses.all_losses(ended=False) == {}
-        totals, written, graph, *others = told(session)
+        totals, written, graph, *others = published_results(session)
         assert isinstance(graph, Graph)
         # The number of concurrent calls is a sum that depends on the order of streams.
         activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]

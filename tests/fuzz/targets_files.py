@@ -32,7 +32,7 @@ from iotide.daemon.state.saved_state import NAME
 from iotide.daemon.state.state_file import StateFile
 from iotide.events import InputError
 from support.formats.recorder_format import Call, write_trace
-from support.formats.round_trips import archive_bytes, converted
+from support.formats.round_trips import archive_bytes, converted_trace
 from support.servers.killed_aggregator import Schedule
 from support.tracing.regions import MadeRegion
 
@@ -280,7 +280,7 @@ def changed_recorder(choose: Choose, data: bytes) -> bytes:
 def _converted(form: str) -> Callable[[], list[bytes]]:
     def make() -> list[bytes]:
         with tempfile.TemporaryDirectory() as folder:
-            path, _ = converted(ArchiveReader(io.BytesIO(archive()), "a"), form, Path(folder))
+            path, _ = converted_trace(ArchiveReader(io.BytesIO(archive()), "a"), form, Path(folder))
             return [path.read_bytes()]
 
     return make
@@ -288,7 +288,7 @@ def _converted(form: str) -> Callable[[], list[bytes]]:
 
 def otf2_samples() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
-        path, _ = converted(ArchiveReader(io.BytesIO(archive()), "a"), "otf2", Path(folder))
+        path, _ = converted_trace(ArchiveReader(io.BytesIO(archive()), "a"), "otf2", Path(folder))
         files = {str(each.relative_to(path)): each.read_bytes() for each in sorted(path.rglob("*")) if each.is_file()}
         return [msgspec.msgpack.encode(files)]
 

@@ -23,7 +23,7 @@ from iotide.daemon.jobs.session import PREDICTION, SIGNAL
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.results.jobs.job import JobDetail, JobList
-from support.jobs.analyzer_kinds import made_by
+from support.jobs.analyzer_kinds import replace_analyzer
 from support.servers.running_aggregator import Fed, asking, collecting, feeding, serving, until
 from support.system.waiting import DEADLINE_S
 
@@ -78,7 +78,7 @@ def break_analyzer(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> N
                 setattr(analyzer.totals, method, fail)
         return analyzer
 
-    made_by(monkeypatch, name, made)
+    replace_analyzer(monkeypatch, name, made)
 
 
 def break_predictor(aggregator: Aggregator, method: str) -> None:

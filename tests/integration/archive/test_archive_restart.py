@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iotide.archive.file.reader import ArchiveReader
-from support.servers.restarted_job import feed, has, opened
+from support.servers.restarted_job import feed_part, opened_source, wait_for_events
 from support.servers.running_aggregator import feeding, serving, until
 from support.servers.served_process import served
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
@@ -88,21 +88,21 @@ def archived(folder: Path, kills: dict[int, signal.Signals], **settings: str) ->
 
 
 async def test_archive_that_is_gone_is_counted_and_another_goes_on(tmp_path: Path) -> None:
-    folder, source = tmp_path / "archives", opened()
+    folder, source = tmp_path / "archives", opened_source()
     kept = {"ingest": f"ipc://{tmp_path}/in", "state": tmp_path / "state", "archive": {"folder": folder}}
     async with serving(**kept) as first:
         agent = feeding(first, source)
         await agent.__aenter__()
-        feed(source, 0)
-        await has(first, 180)
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
         # data that is not in a file yet is not lost with it
         await until(lambda: first.aggregator.counters["archive_bytes"])
     (path,) = folder.glob("*.iotide")
     path.unlink()
     async with serving(**kept) as second:
         assert second.aggregator.jobs["job"].losses.all_losses(ended=False)["events_not_archived:lost"] == 180
-        feed(source, 1)
-        await has(second, 360)
+        feed_part(source, 1)
+        await wait_for_events(second, 360)
         for stream in range(3):
             source.end(f"s{stream}")
         await until(lambda: not second.aggregator.jobs["job"].streams)

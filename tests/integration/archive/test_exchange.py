@@ -13,7 +13,7 @@ from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, empty_batch
 from support.formats.parsing import collect
-from support.formats.round_trips import FORMATS, archive_of, converted, facts_of, promised, read_again
+from support.formats.round_trips import FORMATS, archive_of, converted_trace, documented_table, facts_of, read_again
 from support.tracing.stepped_programs import build
 from support.tracing.tracing import Tracing
 
@@ -91,8 +91,8 @@ def library_calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[So
 
 
 def assert_the_same(items: list[SourceItem], form: str, folder: Path) -> None:
-    kept = {what for what, told in promised()[form].items() if told == "yes"}
-    path, _ = converted(archive_of(items), form, folder)
+    kept = {what for what, told in documented_table()[form].items() if told == "yes"}
+    path, _ = converted_trace(archive_of(items), form, folder)
     before = [stream for stream in collect(items).values() if len(stream.events)]
     assert facts_of(read_again(path), kept) == facts_of(before, kept)
 

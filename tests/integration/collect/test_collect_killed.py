@@ -14,7 +14,7 @@ from iotide.results.jobs.ledger import JobLedger
 from support.servers.restarted_job import job_at
 from support.servers.served_process import served
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.writers import collecting, writer
 
@@ -74,11 +74,11 @@ def test_unsent_events_of_a_collector_are_counted(tmp_path: Path) -> None:
         collecting(tmp_path, server.endpoint) as (tracer, first),
         writer(tmp_path, tracer) as program,
     ):
-        program.say("60000")
+        program.write_line("60000")
         wait_for(lambda: server.written() > 0, what="some writes")
         killed(first)
         with collecting(tmp_path, server.endpoint) as (_, second):
-            program.hear(lambda line: line == "written")
+            program.wait_for_line(lambda line: line == "written")
             program.end()
             assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
             assert second.wait(DEADLINE_S) == 0
@@ -97,11 +97,11 @@ def test_collector_that_is_killed_loses_nothing_where_it_keeps_what_it_read(tmp_
         with collecting(tmp_path, server.endpoint, *keeps) as (tracer, first), writer(tmp_path, tracer) as program:
             program.write(1)
             wait_for(lambda: server.written() == 1000, what="the first call")
-            program.say(str(calls))
+            program.write_line(str(calls))
             wait_for(lambda: server.written() > 1000, what="some writes")
             killed(first)
             with collecting(tmp_path, server.endpoint, *keeps) as (_, second):
-                program.hear(lambda line: line == "written")
+                program.wait_for_line(lambda line: line == "written")
                 killed(second)
             with collecting(tmp_path, server.endpoint, *keeps) as (_, last):
                 program.end()
@@ -166,17 +166,19 @@ def test_collector_reports_loss_and_return_of_the_aggregator_and_missing_events(
     trace.write_text('{"call": "write", "path": "/out", "start": 1790000000.5, "dur": 0.1, "size": 10}\n' * 7)
     command = ["env", *(f"{name}={value}" for name, value in plain_environment().items()), *IOTIDE, "collect"]
     with served(tmp_path) as server:
-        with Talking([*command, "--connect", server.endpoint, "--job", "j", trace], listen_to="stderr") as collector:
+        with LineProcess([*command, "--connect", server.endpoint, "--job", "j", trace], output="stderr") as collector:
             wait_for(lambda: server.events() == 7, what="the first calls")
             server.kill()
-            collector.hear(lambda line: f"aggregator at {server.endpoint} has not responded" in line)
+            collector.wait_for_line(lambda line: f"aggregator at {server.endpoint} has not responded" in line)
             server.start()
-            collector.hear(lambda line: f"aggregator at {server.endpoint} responds again" in line)
+            collector.wait_for_line(lambda line: f"aggregator at {server.endpoint} responds again" in line)
             server.kill()
             with trace.open("a") as file:
                 file.write(trace.read_text())
             collector.process.send_signal(signal.SIGTERM)
             # 14 if neither aggregator acknowledged the first ones in time
-            collector.hear(lambda line: re.search("iotide: (7|14) calls were not acknowledged", line) is not None)
+            collector.wait_for_line(
+                lambda line: re.search("iotide: (7|14) calls were not acknowledged", line) is not None
+            )
             assert collector.process.wait(DEADLINE_S) == 1
         server.start()

@@ -14,7 +14,7 @@ import pytest
 from iotide.cli.main import EXIT_USAGE
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
-from support.formats.parsing import collect, one
+from support.formats.parsing import collect, only_stream
 from support.system.commands import iotide, plain_environment
 from support.tracing.programs import need
 
@@ -57,7 +57,7 @@ def counted(paths: list[Path], keep: str = "") -> tuple[Edges, Counter[str], Cou
     """Count edges, starts, ends and events of f^ (Eq. 4) call by call."""
     edges, starts, ends, events = Edges(), Counter[str](), Counter[str](), Counter[str]()
     for path in paths:
-        rows = one(collect(read_all(open_file(path, Origin(job="job"))))).rows()
+        rows = only_stream(collect(read_all(open_file(path, Origin(job="job"))))).rows()
         names = []
         for row in sorted(rows, key=lambda row: row["start"]):
             place = re.sub(r"^(pipe|socket):\[\d+\]$", r"\1", row["file"])
@@ -163,8 +163,8 @@ def test_archives_of_runs_are_set_against_one_another(tmp_path: Path) -> None:
     for name, command in (("one", "cat /etc/passwd > out"), ("two", "cat /etc/passwd > out; rm out")):
         done = iotide("run", "--job", name, "--", "sh", "-c", command, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-    one, two = (next(tmp_path.glob(f"iotide-{name}/*.iotide")) for name in ("one", "two"))
-    report = report_of(tmp_path, "--map", "kind", "--compare", one, two)
+    first, second = (next(tmp_path.glob(f"iotide-{name}/*.iotide")) for name in ("one", "two"))
+    report = report_of(tmp_path, "--map", "kind", "--compare", first, second)
     sides = {row["name"]: row["side"] for row in report["comparison"]["nodes"]}
     assert sides["delete"] == "red"
     assert sides["read"] == "both"

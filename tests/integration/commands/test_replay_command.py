@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from iotide.cli.main import group
 from iotide.events import InputError
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 
 PERIOD_S = 5.0
@@ -39,8 +39,8 @@ class Served:
 @pytest.fixture
 def served() -> Iterator[Served]:
     options = ["--http", "127.0.0.1:0", "--publish", "none", "--ingest", "tcp://127.0.0.1:*", "--interval", "0.1"]
-    with Talking([*IOTIDE, "serve", *options], listen_to="stderr") as process:
-        said = process.hear(lambda line: "ingest" in line and "http" in line)
+    with LineProcess([*IOTIDE, "serve", *options], output="stderr") as process:
+        said = process.wait_for_line(lambda line: "ingest" in line and "http" in line)
         words = said.replace(",", "").split()
         yield Served(words[words.index("ingest") + 1], words[words.index("http") + 1])
 

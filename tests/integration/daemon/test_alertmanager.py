@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import iotide
-from support.servers.http_receivers import Heard, hearing
+from support.servers.http_receivers import HttpReceiver, http_receiver
 from support.servers.prometheus import listening
 from support.servers.running_aggregator import serving, until
 from support.system.commands import IOTIDE, plain_environment
@@ -82,7 +82,7 @@ def tracing(folder: Path, endpoint: str) -> Iterator[tuple[Callable[[str], None]
             each.wait()
 
 
-def told(heard: Heard, status: str, **labels: str) -> list[dict[str, Any]]:
+def told(heard: HttpReceiver, status: str, **labels: str) -> list[dict[str, Any]]:
     """Return the alerts that Alertmanager has sent to its own receiver."""
     return [
         each
@@ -104,7 +104,7 @@ async def test_alertmanager_hears_of_a_collision_while_it_lasts_and_of_its_end(t
     }
     collision = {"alertname": "IotideCollisionAhead", "file_system": "scratch"}
     ours, theirs = collision | {"cluster": "ada"}, collision | {"job": "iotide"}
-    with hearing() as hook:
+    with http_receiver() as hook:
         (tmp_path / "am.yml").write_text(ROUTES.format(hook=hook.url))
         async with listening(
             alertmanager,

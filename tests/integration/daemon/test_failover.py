@@ -18,7 +18,7 @@ from support.places import DATA
 from support.servers.nats_servers import NatsServers, nats_servers
 from support.servers.served_process import Served
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 
 WRITER = """
@@ -92,9 +92,9 @@ def together(folder: Path, servers: NatsServers, names: str, **options: float) -
 
 
 @contextmanager
-def writer(folder: Path, tracer: Path) -> Iterator[Talking]:
+def writer(folder: Path, tracer: Path) -> Iterator[LineProcess]:
     said = iotide("collect", "--socket", tracer, "--job", "j", "--print-environment", cwd=folder).stdout.split()
-    with Talking(["env", "-C", str(folder), *said, sys.executable, "-c", WRITER]) as program:
+    with LineProcess(["env", "-C", str(folder), *said, sys.executable, "-c", WRITER]) as program:
         yield program
 
 
@@ -124,23 +124,23 @@ def test_jobs_go_on_at_another_aggregator_and_without_one_of_three_servers(tmp_p
         first, second = both.aggregators
         first.start()
         second.begin()
-        assert f":{first.pid} has the jobs of journal main" in second.says("stands by")
+        assert f":{first.pid} has the jobs of journal main" in second.wait_for_line("stands by")
         with both.collector() as (tracer, collector), writer(tmp_path, tracer) as program:
-            program.say("700")
+            program.write_line("700")
             wait_for(lambda: first.written() == 700_000, what="all bytes")
-            program.say("3000")
+            program.write_line("3000")
             first.kill()
-            second.serves()
-            program.say("11")
+            second.wait_until_ready()
+            program.write_line("11")
             wait_for(lambda: second.written() == 3_711_000, what="all bytes at the second")
             first.begin()
-            first.says("stands by")
+            first.wait_for_line("stands by")
             servers.kill(0)
-            program.say("2000")
+            program.write_line("2000")
             wait_for(lambda: second.written() == 5_711_000, what="all bytes with two servers")
             assert second.end(signal.SIGTERM) == 0  # hands over at once
-            first.serves()
-            program.say("100")
+            first.wait_until_ready()
+            program.write_line("100")
             wait_for(lambda: first.written() == 5_811_000, what="all bytes at the first")
             program.process.stdin.close()
             program.process.wait(DEADLINE_S)
@@ -157,18 +157,18 @@ def test_aggregator_that_resumes_after_a_takeover_writes_nothing_and_ends(tmp_pa
         first, second = both.aggregators
         first.start()
         second.begin()
-        second.says("stands by")
+        second.wait_for_line("stands by")
         with both.collector() as (tracer, collector), writer(tmp_path, tracer) as program:
-            program.say("700")
+            program.write_line("700")
             wait_for(lambda: first.written() == 700_000, what="all bytes")
-            program.say("3000")
+            program.write_line("3000")
             os.kill(first.pid, signal.SIGSTOP)
-            second.serves()
-            program.say("11")
+            second.wait_until_ready()
+            program.write_line("11")
             wait_for(lambda: second.written() == 3_711_000, what="all bytes at the second")
             os.kill(first.pid, signal.SIGCONT)
             assert first.wait() == 1
-            program.say("5")
+            program.write_line("5")
             wait_for(lambda: second.written() == 3_716_000, what="all bytes")
             program.process.stdin.close()
             program.process.wait(DEADLINE_S)
@@ -184,7 +184,7 @@ def test_aggregator_that_waits_ends_when_it_is_asked_to(tmp_path: Path) -> None:
         first, second = both.aggregators
         first.start()
         second.begin()
-        second.says("stands by")
+        second.wait_for_line("stands by")
         assert second.end(signal.SIGTERM) == 0
 
 
@@ -198,7 +198,7 @@ def test_journal_of_an_aggregator_that_was_alone_is_not_passed_over(tmp_path: Pa
         assert iotide(*replayed, cwd=tmp_path).returncode == 0
         alone.kill()
         first.begin()
-        assert "an aggregator without journal.servers was killed" in first.says("state")
+        assert "an aggregator without journal.servers was killed" in first.wait_for_line("state")
         assert first.wait() == 2
         first.kill()
         alone.start()

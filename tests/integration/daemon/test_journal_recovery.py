@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.server import Server
-from support.servers.restarted_job import copied, feed, has, opened, told
+from support.servers.restarted_job import copy_folder, feed_part, opened_source, published_results, wait_for_events
 from support.servers.running_aggregator import feeding, serving, until
 
 
@@ -17,7 +17,7 @@ async def killed(folder: Path, copy: Path, **options: object) -> AsyncIterator[S
     """Run an aggregator; copy the part of its folder that is on disk at the end, as after a kill."""
     async with serving(state=folder, **options) as server:
         yield server
-        copied(folder, copy)
+        copy_folder(folder, copy)
 
 
 def history(server: Server) -> list[object]:
@@ -27,30 +27,30 @@ def history(server: Server) -> list[object]:
 @pytest.mark.parametrize("snapshot_s", [0.05, 1000.0])
 @pytest.mark.parametrize("parts", [1, 2, 3])
 async def test_kill_is_seen_in_nothing(tmp_path: Path, parts: int, snapshot_s: float) -> None:
-    undisturbed, restarted = opened(), opened()
+    undisturbed, restarted = opened_source(), opened_source()
     async with serving(ingest=f"ipc://{tmp_path}/u") as server, feeding(server, undisturbed):
         for part in range(4):
-            feed(undisturbed, part)
-            await has(server, 180 * (part + 1))
-        expected = told(server.aggregator.jobs["job"])
+            feed_part(undisturbed, part)
+            await wait_for_events(server, 180 * (part + 1))
+        expected = published_results(server.aggregator.jobs["job"])
     options: dict[str, object] = {"ingest": f"ipc://{tmp_path}/r", "journal": {"snapshot_s": snapshot_s}}
     async with killed(tmp_path / "first", tmp_path / "second", **options) as first:
         agent = feeding(first, restarted)
         shipping = await agent.__aenter__()
         for part in range(parts):
-            feed(restarted, part)
-            await has(first, 180 * (part + 1))
+            feed_part(restarted, part)
+            await wait_for_events(first, 180 * (part + 1))
             await until(lambda: shipping._shipper.flushed)
         if snapshot_s < 1:
             await until(lambda: first.aggregator.counters["snapshots"])
     async with killed(tmp_path / "second", tmp_path / "third", **options) as second:
         assert second.aggregator.jobs["job"].analyzers.events == 180 * parts
         for part in range(parts, 4):
-            feed(restarted, part)
-        await has(second, 720)
-        assert told(second.aggregator.jobs["job"]) == expected
+            feed_part(restarted, part)
+        await wait_for_events(second, 720)
+        assert published_results(second.aggregator.jobs["job"]) == expected
         await until(lambda: shipping._shipper.flushed)
     async with serving(state=tmp_path / "third", **options) as third:
-        assert told(third.aggregator.jobs["job"]) == expected
+        assert published_results(third.aggregator.jobs["job"]) == expected
         assert third.aggregator.counters["journal_damaged"] == 0
     await agent.__aexit__(None, None, None)

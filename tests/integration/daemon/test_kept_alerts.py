@@ -11,8 +11,8 @@ import httpx
 import pytest
 from iotide.daemon.state.alert_file import NAME, AlertFile, StoredAlerts
 from iotide.results.alerts import AlertList
-from support.servers.http_receivers import Heard, hearing
-from support.servers.restarted_job import copied
+from support.servers.http_receivers import HttpReceiver, http_receiver
+from support.servers.restarted_job import copy_folder
 from support.servers.running_aggregator import Fed, feeding, serving, until
 
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
@@ -23,7 +23,7 @@ def contention(quiet_s: float = 3600.0) -> dict[str, Any]:
     return {"interval_s": 0.1, "capacity": {"scratch": 1e7}, "min_probability": 0.01, "alerts": alerts}
 
 
-def heard(receiver: Heard) -> list[dict[str, Any]]:
+def heard(receiver: HttpReceiver) -> list[dict[str, Any]]:
     return [alert for _, _, body in receiver.requests for alert in json.loads(body)]
 
 
@@ -31,7 +31,7 @@ def kept(folder: Path) -> StoredAlerts:
     return AlertFile(folder).read(0.0)[0]
 
 
-async def collided(folder: Path, receiver: Heard) -> None:
+async def collided(folder: Path, receiver: HttpReceiver) -> None:
     """Let an aggregator raise an alert, and leave its folder as after a kill at that time."""
     source = Fed()
     notify = {"alertmanagers": [receiver.url]}
@@ -43,11 +43,11 @@ async def collided(folder: Path, receiver: Heard) -> None:
             source.open(job, job, host="n1")
             source.periodic(job)
         await until(lambda: receiver.requests and kept(folder / "one").raised)
-        copied(folder / "one", folder / "two")
+        copy_folder(folder / "one", folder / "two")
 
 
 async def test_raised_alert_stays_raised_and_is_resolved_once_there_is_nothing_of_it(tmp_path: Path) -> None:
-    with hearing() as receiver:
+    with http_receiver() as receiver:
         await collided(tmp_path, receiver)
         (before,) = kept(tmp_path / "two").raised
         receiver.requests.clear()
@@ -75,7 +75,7 @@ async def test_raised_alert_stays_raised_and_is_resolved_once_there_is_nothing_o
 
 async def test_undelivered_alerts_are_sent_by_the_next_aggregator(tmp_path: Path) -> None:
     source = Fed()
-    with hearing(status=503) as receiver:
+    with http_receiver(status=503) as receiver:
         notify = {"webhooks": [receiver.url]}
         async with (
             serving(analyzers=NAMED, contention=contention(), notify=notify, state=tmp_path) as server,
@@ -96,7 +96,7 @@ async def test_undelivered_alerts_are_sent_by_the_next_aggregator(tmp_path: Path
 
 
 async def test_alert_of_an_aggregator_that_was_away_for_long_is_resolved(tmp_path: Path) -> None:
-    with hearing() as receiver:
+    with http_receiver() as receiver:
         await collided(tmp_path, receiver)
         receiver.requests.clear()
         file = tmp_path / "two" / NAME

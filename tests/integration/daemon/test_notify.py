@@ -6,7 +6,7 @@ import json
 import threading
 
 import httpx
-from support.servers.http_receivers import hearing
+from support.servers.http_receivers import http_receiver
 from support.servers.running_aggregator import Fed, feeding, serving, until
 
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
@@ -20,7 +20,7 @@ LOOKS = {
 
 async def test_receivers_are_told_also_when_one_of_them_is_down_at_first() -> None:
     source = Fed()
-    with hearing(status=503, body=b"not yet") as alertmanager, hearing() as hook:
+    with http_receiver(status=503, body=b"not yet") as alertmanager, http_receiver() as hook:
         notify = {
             "alertmanagers": [alertmanager.url],
             "webhooks": [f"{hook.url}/hook?key=secret"],
@@ -67,7 +67,7 @@ async def test_receivers_are_told_also_when_one_of_them_is_down_at_first() -> No
 
 async def test_aggregator_ends_at_once_while_a_receiver_is_silent() -> None:
     source = Fed()
-    with hearing(silent=True) as silent:
+    with http_receiver(silent=True) as silent:
         async with (
             serving(analyzers=NAMED, contention=LOOKS, notify={"webhooks": [silent.url], "timeout_s": 300}) as server,
             feeding(server, source),

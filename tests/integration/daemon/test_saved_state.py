@@ -20,7 +20,7 @@ from iotide.daemon.state.saved_state import _MAGIC, NAME, _shared
 from iotide.daemon.state.state_file import StateFile, StateWriter
 from iotide.events import ConfigError
 from support.places import DATA
-from support.servers.restarted_job import UNTIL_S, feed, has, job_at, opened, told
+from support.servers.restarted_job import UNTIL_S, feed_part, job_at, opened_source, published_results, wait_for_events
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
 from support.system.waiting import DEADLINE_S, wait_for
@@ -31,40 +31,40 @@ SAMPLE = DATA / "tmio-8ranks.jsonl"
 @pytest.mark.parametrize("journal", [True, False])
 async def test_restart_is_seen_in_nothing(tmp_path: Path, journal: bool) -> None:
     kept: dict[str, object] = {"journal": {"on": journal}}
-    undisturbed, restarted = opened(), opened()
+    undisturbed, restarted = opened_source(), opened_source()
     async with serving(ingest=f"ipc://{tmp_path}/u") as server, feeding(server, undisturbed):
         for part in range(4):
-            feed(undisturbed, part)
-            await has(server, 180 * (part + 1))
-        expected = told(server.aggregator.jobs["job"])
+            feed_part(undisturbed, part)
+            await wait_for_events(server, 180 * (part + 1))
+        expected = published_results(server.aggregator.jobs["job"])
     ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
     async with serving(ingest=ingest, state=state, **kept) as first:
         agent = feeding(first, restarted)
         await agent.__aenter__()
-        feed(restarted, 0)
-        await has(first, 180)
+        feed_part(restarted, 0)
+        await wait_for_events(first, 180)
     assert (state / NAME).stat().st_mode & 0o777 == 0o600
-    feed(restarted, 1)  # while none runs
+    feed_part(restarted, 1)  # while none runs
     assert not list(state.glob("journal/*"))
     async with serving(ingest=ingest, state=state, **kept) as second:
         assert (state / NAME).exists() == journal
         assert second.aggregator.jobs["job"].analyzers.events == 180
-        await has(second, 360)
+        await wait_for_events(second, 360)
     async with serving(ingest=ingest, state=state, **kept) as third:
         assert third.aggregator.jobs["job"].analyzers.events == 360
-        feed(restarted, 2)
-        feed(restarted, 3)
-        await has(third, 720)
-        assert told(third.aggregator.jobs["job"]) == expected
+        feed_part(restarted, 2)
+        feed_part(restarted, 3)
+        await wait_for_events(third, 720)
+        assert published_results(third.aggregator.jobs["job"]) == expected
     await agent.__aexit__(None, None, None)
 
 
 async def test_streams_that_no_collector_continues_are_cut_off(tmp_path: Path) -> None:
     ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(ingest=ingest, state=state) as first, feeding(first, source):
-        feed(source, 0)
-        await has(first, 180)
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
     async with serving(ingest=ingest, state=state, bounds={"forget_after_s": 0.2}) as second:
         jobs = second.aggregator.jobs
         await until(lambda: detail_of(jobs["job"], UNTIL_S).losses.get("streams_cut_off") == 3)
@@ -73,9 +73,9 @@ async def test_streams_that_no_collector_continues_are_cut_off(tmp_path: Path) -
 
 async def test_jobs_that_had_ended_are_there_with_their_last_word(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(state=state, linger_s=0.0) as first, feeding(first, source):
-        feed(source, 0)
+        feed_part(source, 0)
         for stream in range(3):
             source.end(f"s{stream}")
         await until(
@@ -93,30 +93,30 @@ async def test_damaged_state_is_set_aside_and_jobs_begin_anew(
     tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     state = tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(state=state) as first, feeding(first, source):
-        feed(source, 0)
-        await has(first, 180)
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
     content = (state / NAME).read_bytes()
     bad = {"cut": content[:-7], "flipped": content[:99] + b"\0" + content[100:], "foreign": b"PK\3\4", "empty": b""}
     (state / NAME).write_bytes(bad[damage])
     async with serving(state=state) as second:
         assert not second.aggregator.jobs
-        told = second.aggregator.counters["job_states_lost"]
+        lost_jobs = second.aggregator.counters["job_states_lost"]
     assert (state / "jobs.unreadable").read_bytes() == bad[damage]
     assert "jobs.unreadable" in caplog.text
     assert "start anew" in caplog.text
-    assert told == (damage == "flipped")  # it is in the job's part, so the others are not affected
+    assert lost_jobs == (damage == "flipped")  # it is in the job's part, so the others are not affected
 
 
 async def test_state_that_lacks_what_this_version_keeps_is_set_aside(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     state = tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(state=state) as first, feeding(first, source):
-        feed(source, 0)
-        await has(first, 180)
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
         shared = _shared(first.aggregator)
     rewrite(state / NAME, shared, lambda document: document["aggregator"].pop("_ages"))
     async with serving(state=state) as second:
@@ -129,10 +129,10 @@ async def test_state_of_another_version_is_set_aside_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(state=state) as first, feeding(first, source):
-        feed(source, 0)
-        await has(first, 180)
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
     written = (state / NAME).read_bytes()
     monkeypatch.setattr(snapshots, "STATE_VERSION", STATE_VERSION + 1)
     async with serving(state=state) as second:
@@ -143,11 +143,11 @@ async def test_state_of_another_version_is_set_aside_and_named(
 
 async def test_state_in_one_piece_as_earlier_versions_wrote_it_is_gone_on_with(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(state=state) as first, feeding(first, source):
-        feed(source, 0)
-        await has(first, 180)
-        before = told(first.aggregator.jobs["job"])
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
+        before = published_results(first.aggregator.jobs["job"])
         shared, jobs = _shared(first.aggregator), dict(first.aggregator.jobs.items())
     file = StateFile(state / NAME)
     document = restore(file.rest(), shared)
@@ -157,7 +157,7 @@ async def test_state_in_one_piece_as_earlier_versions_wrote_it_is_gone_on_with(t
     (state / NAME).write_bytes(_MAGIC + hashlib.sha256(packed).digest() + packed)
     for _ in range(2):  # the second one reads the first one's output
         async with serving(state=state) as second:
-            assert told(second.aggregator.jobs["job"]) == before
+            assert published_results(second.aggregator.jobs["job"]) == before
 
 
 def rewrite(path: Path, shared: Mapping[str, object], change: Callable[[dict[str, Any]], object]) -> None:
@@ -182,7 +182,7 @@ async def test_jobs_sleep_until_they_are_asked_for_and_are_listed_as_they_were(t
             source.open(f"s-{job}", job)
             source.periodic(f"s-{job}", periods=6, until_s=UNTIL_S)
         await until(lambda: len(first.aggregator.jobs) == len(jobs) and first.stats.events == 60 * len(jobs))
-        before = {job: told(first.aggregator.jobs[job]) for job in jobs}
+        before = {job: published_results(first.aggregator.jobs[job]) for job in jobs}
         async with asking(first) as client:
             listed = (await client.get("/api/v1/jobs")).json()["jobs"]
     for round_ in range(2):  # the second time four of them are unchanged copies
@@ -198,7 +198,7 @@ async def test_jobs_sleep_until_they_are_asked_for_and_are_listed_as_they_were(t
             assert set(table.asleep) == set(jobs) - {"job3"}, round_
             assert (await client.get("/api/v1/jobs/none")).status_code == 404
     async with serving(state=state) as third:
-        assert {job: told(third.aggregator.jobs[job]) for job in jobs} == before
+        assert {job: published_results(third.aggregator.jobs[job]) for job in jobs} == before
 
 
 async def test_damaged_job_begins_anew_with_a_report_while_others_continue(tmp_path: Path) -> None:
@@ -237,10 +237,10 @@ async def test_two_aggregators_do_not_share_a_folder(tmp_path: Path) -> None:
 
 async def test_state_is_kept_where_the_next_one_cannot_listen(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    source = opened()
+    source = opened_source()
     async with serving(state=state) as first, feeding(first, source):
-        feed(source, 0)
-        await has(first, 180)
+        feed_part(source, 0)
+        await wait_for_events(first, 180)
     async with serving() as other:
         with pytest.raises(ConfigError, match="cannot listen"):
             async with serving(state=state, ingest=other.ingest_endpoint):

@@ -17,7 +17,7 @@ from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.servers.served_process import served
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 
 WRITER = """
@@ -41,9 +41,9 @@ def tracing(folder: Path, endpoint: str) -> Iterator[tuple[Path, subprocess.Pope
 
 
 @contextmanager
-def writer(folder: Path, tracer: Path) -> Iterator[Talking]:
+def writer(folder: Path, tracer: Path) -> Iterator[LineProcess]:
     said = iotide("collect", "--socket", tracer, "--job", "j", "--print-environment", cwd=folder).stdout.split()
-    with Talking(["env", "-C", str(folder), *said, sys.executable, "-c", WRITER]) as program:
+    with LineProcess(["env", "-C", str(folder), *said, sys.executable, "-c", WRITER]) as program:
         yield program
 
 
@@ -57,7 +57,7 @@ def test_serve_that_is_killed_again_and_again_has_each_byte_once(tmp_path: Path,
     ):
         total = 0
         for count, waits in ((700, True), (3000, False), (11, False), (20_000, True)):
-            program.say(str(count))
+            program.write_line(str(count))
             total += 1000 * count
             if waits:
                 wait_for(lambda: server.written() == total, what="all bytes")  # noqa: B023

@@ -23,7 +23,7 @@ from iotide.daemon.publish.http import application, authentication, http_server 
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Heartbeat, Hello, encode
 from support.servers.running_aggregator import Fed, feeding, periodic_batch, serving
-from support.system.users import ALICE, BOB, Acting, as_user, need_root
+from support.system.users import ALICE, BOB, UserProcess, as_user, need_root
 from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.regions import MadeRegion
 
@@ -42,7 +42,7 @@ def folder() -> Iterator[Path]:
 def aggregator(folder: Path, access: dict[str, Any]) -> Callable[[Callable[[Any], None]], None]:
     """Return a function that runs an aggregator with a job until its process is ended."""
 
-    async def run(say: Callable[[Any], None]) -> None:
+    async def run(send: Callable[[Any], None]) -> None:
         source = Fed()
         source.open("s", "hers", user="alice", host="n1", pid=7)
         source.periodic("s")
@@ -57,11 +57,11 @@ def aggregator(folder: Path, access: dict[str, Any]) -> Callable[[Callable[[Any]
         async with serving(**options) as server, feeding(server, source):
             while not (list((folder / "archives").glob("*.iotide")) and "hers" in server.aggregator.jobs):
                 await asyncio.sleep(0.01)
-            say("ready")
+            send("ready")
             while True:
                 await asyncio.sleep(0.1)
 
-    return lambda say: asyncio.run(run(say))
+    return lambda send: asyncio.run(run(send))
 
 
 @contextlib.contextmanager
@@ -70,17 +70,17 @@ def of_alice(folder: Path, **access: Any) -> Iterator[int]:
     warm = folder / "warm"
     warm.mkdir()
 
-    def said(_: Any) -> None:
+    def stop_when_ready(_: Any) -> None:
         raise KeyboardInterrupt  # all lazy imports are done now
 
     with contextlib.suppress(KeyboardInterrupt):
-        aggregator(warm, access)(said)
+        aggregator(warm, access)(stop_when_ready)
     own = folder / "alice"
     own.mkdir()
     os.chown(own, ALICE, ALICE)
     own.chmod(0o755)
-    with Acting(ALICE, aggregator(own, access)) as hers:
-        assert hers.heard() == "ready"
+    with UserProcess(ALICE, aggregator(own, access)) as hers:
+        assert hers.receive() == "ready"
         yield hers.pid
 
 
@@ -222,11 +222,11 @@ def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None
     """Even if its socket were open to all, which it is not."""
     gate = folder / "gate"
 
-    def collect(say: Callable[[Any], None]) -> dict[str, Any]:
+    def collect(send: Callable[[Any], None]) -> dict[str, Any]:
         source = PreloadSource(gate, Origin(job="hers", host="n1"))
-        say(oct(gate.stat().st_mode & 0o777))
+        send(oct(gate.stat().st_mode & 0o777))
         gate.chmod(0o777)
-        say("open")
+        send("open")
         while not source.counters["processes_refused"]:
             source.poll()
         found = {"refused": source.counters["processes_refused"], "events": source.counters["events"]}
@@ -239,23 +239,23 @@ def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None
             region.hand_over(gate)
         return "offered"
 
-    with Acting(ALICE, collect) as hers:
-        assert hers.heard() == "0o600"
-        assert hers.heard() == "open"
+    with UserProcess(ALICE, collect) as hers:
+        assert hers.receive() == "0o600"
+        assert hers.receive() == "open"
         assert as_user(BOB, offer) == "offered"
-        assert hers.heard() == {"refused": 1, "events": 0}
+        assert hers.receive() == {"refused": 1, "events": 0}
 
 
 def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
-    def spool(say: Callable[[Any], None]) -> None:
+    def spool(send: Callable[[Any], None]) -> None:
         files = SpoolFiles(1 << 20, folder)
         assert files.append(periodic_batch(Interner(), periods=3, until_s=1.7e9)) is not None
-        say([each.name for each in Path("/proc/self/fd").iterdir() if "iotide-spool" in _target(each)])
+        send([each.name for each in Path("/proc/self/fd").iterdir() if "iotide-spool" in _target(each)])
         while True:
             signal.pause()
 
-    with Acting(ALICE, spool) as hers:
-        numbers = hers.heard()
+    with UserProcess(ALICE, spool) as hers:
+        numbers = hers.receive()
         assert numbers, "no file exists there"
         assert not list(folder.glob("iotide-spool-*"))
         paths = [Path(f"/proc/{hers.pid}/fd/{each}") for each in numbers]

@@ -15,20 +15,20 @@ from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.servers.service_managers import managing
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 
 SAMPLE = DATA / "tmio-8ranks.jsonl"
 
 
 @contextmanager
-def serving(folder: Path, *options: str, settings: str = "", **environment: str) -> Iterator[tuple[Talking, str]]:
+def serving(folder: Path, *options: str, settings: str = "", **environment: str) -> Iterator[tuple[LineProcess, str]]:
     (folder / "serve.toml").write_text(settings)
     command = [*IOTIDE, "serve", "--config", str(folder / "serve.toml"), "--ingest", f"ipc://{folder}/in"]
     command += ["--publish", "none", "--http", "127.0.0.1:0", *options]
     given = [f"{name}={value}" for name, value in plain_environment(**environment).items()]
-    with Talking(["env", "-i", *given, *command], listen_to="stderr") as server:
-        yield server, re.findall(r"http (http://[^,\"]+),", server.hear(lambda line: "ingest" in line))[0]
+    with LineProcess(["env", "-i", *given, *command], output="stderr") as server:
+        yield server, re.findall(r"http (http://[^,\"]+),", server.wait_for_line(lambda line: "ingest" in line))[0]
 
 
 def test_service_manager_is_told_of_each_step_and_that_the_loop_turns(tmp_path: Path) -> None:
@@ -36,27 +36,27 @@ def test_service_manager_is_told_of_each_step_and_that_the_loop_turns(tmp_path: 
         managing(tmp_path / "notify", watchdog_s=0.3) as manager,
         serving(tmp_path, "--state", str(tmp_path / "state"), **manager.environment) as (server, url),
     ):
-        assert f"http {url}" in manager.hear("READY=1")
+        assert f"http {url}" in manager.wait_for("READY=1")
         for _ in range(3):
-            manager.hear("WATCHDOG=1")
+            manager.wait_for("WATCHDOG=1")
         server.process.send_signal(signal.SIGHUP)
-        assert "MONOTONIC_USEC=" in manager.hear("RELOADING=1")
-        manager.hear("READY=1")
+        assert "MONOTONIC_USEC=" in manager.wait_for("RELOADING=1")
+        manager.wait_for("READY=1")
         server.process.send_signal(signal.SIGSTOP)  # a stalled loop does not feed the watchdog
         manager._socket.settimeout(1.0)
         fed = 0
         try:
             while fed < 100:
-                manager.hear("WATCHDOG=1")
+                manager.wait_for("WATCHDOG=1")
                 fed += 1
         except TimeoutError:
             pass
         assert fed < 10
         manager._socket.settimeout(DEADLINE_S)
         server.process.send_signal(signal.SIGCONT)
-        manager.hear("WATCHDOG=1")
+        manager.wait_for("WATCHDOG=1")
         assert server.end(signal.SIGTERM) == 0
-        manager.hear("STOPPING=1")
+        manager.wait_for("STOPPING=1")
 
 
 def test_collector_tells_the_service_manager_likewise(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_collector_tells_the_service_manager_likewise(tmp_path: Path) -> None:
     with managing(tmp_path / "notify", watchdog_s=0.3) as manager:
         environment = plain_environment(**manager.environment)
         with Program(command, env=environment, stderr=subprocess.PIPE) as collector:
-            manager.hear("READY=1")
+            manager.wait_for("READY=1")
             assert (tmp_path / "t").exists()
-            manager.hear("WATCHDOG=1")
+            manager.wait_for("WATCHDOG=1")
             collector.send_signal(signal.SIGTERM)
-            manager.hear("STOPPING=1")
+            manager.wait_for("STOPPING=1")
             assert collector.wait(DEADLINE_S) == 0
 
 
@@ -78,20 +78,20 @@ def test_reload_takes_over_what_it_can_and_names_what_needs_a_restart(tmp_path: 
             'retain_s = 5\nlog_level = "info"\n[notify]\nwebhooks = ["http://127.0.0.1:9/secret"]\n'
         )
         server.process.send_signal(signal.SIGHUP)
-        taken = server.hear(lambda line: "reloaded" in line)
+        taken = server.wait_for_line(lambda line: "reloaded" in line)
         assert taken == "iotide: the settings were reloaded; changed: log_level, notify.webhooks"
-        assert server.hear(lambda line: "restart" in line).endswith("take effect after a restart: retain_s")
+        assert server.wait_for_line(lambda line: "restart" in line).endswith("take effect after a restart: retain_s")
         metrics = urllib.request.urlopen(f"{url}/metrics", timeout=DEADLINE_S).read().decode()
         assert "iotide_notifications_waiting{" in metrics
         done = iotide("collect", "--replay", "--connect", f"ipc://{tmp_path}/in", "--job", "j", SAMPLE, cwd=tmp_path)
         assert done.returncode == 0
-        server.hear(lambda line: line == "iotide: job j: running")  # printed at the level info
+        server.wait_for_line(lambda line: line == "iotide: job j: running")  # printed at the level info
         for bad in ("retain_s = ", "retain_s = -1", 'log_level = "loud"'):
             (tmp_path / "serve.toml").write_text(bad)
             server.process.send_signal(signal.SIGHUP)
-            assert "the earlier ones stay in force" in server.hear(lambda line: "not reloaded" in line)
+            assert "the earlier ones stay in force" in server.wait_for_line(lambda line: "not reloaded" in line)
         assert job_at(url) is not None
-        assert not any("secret" in line for line in server.heard)
+        assert not any("secret" in line for line in server.lines)
         assert server.end(signal.SIGTERM) == 0
 
 
@@ -99,8 +99,8 @@ def test_log_is_one_json_object_a_line_where_that_is_wanted(tmp_path: Path) -> N
     with serving(tmp_path, "--log-format", "json", "-v") as (server, _):
         done = iotide("collect", "--replay", "--connect", f"ipc://{tmp_path}/in", "--job", "j", SAMPLE, cwd=tmp_path)
         assert done.returncode == 0
-        server.hear(lambda line: "job j" in line)
-        rows = [json.loads(line) for line in server.heard]
+        server.wait_for_line(lambda line: "job j" in line)
+        rows = [json.loads(line) for line in server.lines]
         assert {"time", "level", "part", "message"} <= set(rows[0])
         assert rows[0]["message"].startswith("ingest ipc://")
         assert [row["level"] for row in rows if row["message"] == "job j: running"] == ["info"]
@@ -127,7 +127,7 @@ def test_end_keeps_what_was_acknowledged_whether_it_has_time_to_write_jobs_down_
 
             wait_for(snapshots, what="a snapshot, which measures its duration")
             assert server.end(signal.SIGTERM) == 0
-            has_time = not any("longer than stop_within_s" in line for line in server.hear_all())
+            has_time = not any("longer than stop_within_s" in line for line in server.all_lines())
             assert has_time or stop_within_s == "1e-9"
         assert not (has_time and list((state / "journal").glob("*.journal")))
     assert [(each.events, each.bytes_written, each.losses) for each in told] == 3 * [

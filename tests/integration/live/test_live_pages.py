@@ -25,9 +25,9 @@ from iotide.events import FileInfo, FileType, Kind, make_batch
 from support.places import ROOT
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 from support.system.accessibility import serious_findings
-from support.system.browser import Page, looking
+from support.system.browser import Page, open_browser
 from support.system.commands import IOTIDE
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need
 
@@ -84,7 +84,7 @@ async def shown(folder: Path, look: Callable[[Page], T]) -> T:
     """Run a thread that reads pages, while the aggregator runs in this one."""
 
     def work() -> T:
-        with looking(folder) as page:
+        with open_browser(folder) as page:
             return look(page)
 
     return await asyncio.to_thread(work)
@@ -198,8 +198,8 @@ async def test_predictions_that_are_kept_are_listed() -> None:
 async def test_run_prints_the_address_of_its_page_and_serves_it(tmp_path: Path) -> None:
     program = "import sys; open('out', 'w').write('x' * 9); sys.stdin.read()"
     command = [*IOTIDE, "run", "--web", "--job", "a b", "--no-report", "--", sys.executable, "-c", program]
-    with Talking(["env", "-C", tmp_path, *command], listen_to="stderr") as talking:
-        line = await asyncio.to_thread(talking.hear, lambda line: "live page" in line)
+    with LineProcess(["env", "-C", tmp_path, *command], output="stderr") as talking:
+        line = await asyncio.to_thread(talking.wait_for_line, lambda line: "live page" in line)
         address = line.split("live page: ")[1]
         assert address.endswith("/jobs/a%20b")
 

@@ -37,22 +37,22 @@ class Started:
         self.process = process
         self.socket = socket_path
 
-    def hear(self, lines: int) -> None:
+    def wait_for_writing(self, threads: int) -> None:
         """Wait until the given number of further threads are writing."""
         assert self.process.stdout is not None
-        for _ in range(lines):
+        for _ in range(threads):
             assert self.process.stdout.readline() == "writing\n"
 
-    def tell(self, commands: str) -> None:
+    def send(self, commands: str) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(commands)
         self.process.stdin.flush()
 
     def end(self) -> dict[str, int]:
         """End all of it; return the calls that each process made, by the path that it wrote to."""
-        said, _ = self.process.communicate("q", timeout=DEADLINE_S)
+        output, _ = self.process.communicate("q", timeout=DEADLINE_S)
         assert self.process.returncode == 0
-        rows = [line.rsplit(" ", 1) for line in said.splitlines() if line != "writing"]
+        rows = [line.rsplit(" ", 1) for line in output.splitlines() if line != "writing"]
         return {path: int(count) for path, count in rows}
 
 
@@ -63,7 +63,7 @@ def started(program: Path, folder: Path, gate: Path, *before: str, threads: int 
     command = [*before, "env", *variables, program, folder / "out", str(threads)]
     with Program(command, env=plain_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         begun = Started(running, gate)
-        begun.hear(threads)
+        begun.wait_for_writing(threads)
         yield begun
 
 
@@ -119,8 +119,8 @@ def test_collector_that_comes_late_is_found(before: str, program: Path, tmp_path
 def test_forked_children_and_programs_that_they_start_find_it_too(program: Path, tmp_path: Path) -> None:
     gate = tmp_path / "tracer.sock"
     with started(program, tmp_path, gate) as begun:
-        begun.tell("fe")
-        begun.hear(2)
+        begun.send("fe")
+        begun.wait_for_writing(2)
         with Tracing(gate.parent) as tracing:
             paths = {str(tmp_path / f"out{suffix}") for suffix in ("", ".child", ".exec")}
             poll_until(tracing, lambda: paths <= set(seen_by_path(tracing)), "calls of all processes")
@@ -135,8 +135,8 @@ def test_child_that_is_forked_between_two_collectors_finds_the_second(program: P
     with started(program, tmp_path, gate) as begun:
         poll_until(first, lambda: seen_by_path(first)[parent] > 10, "calls of the parent")
         first.source.close()
-        begun.tell("f")
-        begun.hear(1)
+        begun.send("f")
+        begun.wait_for_writing(1)
         with Tracing(gate.parent) as second:
             seen = {parent, child}
             poll_until(second, lambda: seen <= set(seen_by_path(second)), "calls of both processes")
@@ -224,8 +224,8 @@ os.write(1, b"goes on\\n")
 
 def test_program_whose_collector_never_comes_ends_as_it_would(program: Path, tmp_path: Path) -> None:
     with started(program, tmp_path, tmp_path / "tracer.sock", threads=4) as begun:
-        begun.tell("fe")
-        begun.hear(2)
+        begun.send("fe")
+        begun.wait_for_writing(2)
         assert len(begun.end()) == 3
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iotide.results.jobs.run import RunSummary
-from support.jobs.own_log import assert_period, distances, even_run
+from support.jobs.own_log import assert_period, even_run, phase_distances
 from support.places import ROOT
 from support.system.commands import iotide
 from support.system.waiting import DEADLINE_S
@@ -62,7 +62,7 @@ def test_period_of_an_ior_run_is_that_of_its_own_log(tmp_path: Path) -> None:
     assert summary.prediction.period_s is not None
     assert len(starts) == 8
     assert_period(summary.prediction.period_s.value, starts, near=0.03)
-    truth = distances(starts)
+    truth = phase_distances(starts)
     if max(truth) < 1.1 * min(truth):
         assert summary.prediction.period_s.value == pytest.approx(statistics.mean(truth), rel=0.03)
         assert summary.prediction.confidence > 0.5

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.jobs.own_log import assert_period, distances
+from support.jobs.own_log import assert_period, phase_distances
 from support.system.commands import IOTIDE, iotide, plain_environment
 from support.system.waiting import DEADLINE_S
 
@@ -51,7 +51,7 @@ def test_two_programs_of_one_run_are_each_told_with_their_period(tmp_path: Path)
     )  # fmt: skip
     lines = [line.split() for line in done.stdout.splitlines()]
     starts = {name: [float(at) for who, at in lines if who == name] for name in PERIODS}
-    if any(max(distances(log)) > (1 + 5 * NEAR) * min(distances(log)) for log in starts.values()):
+    if any(max(phase_distances(log)) > (1 + 5 * NEAR) * min(phase_distances(log)) for log in starts.values()):
         pytest.skip("the machine stalled: the programs' own logs are not even")
     summary = json.loads((tmp_path / "summary.json").read_text())
     report = json.loads(iotide("detect", "--json", summary["archive"], cwd=tmp_path).stdout)

@@ -23,7 +23,7 @@ def test_page_has_the_end_of_each_program(example: Example) -> None:
     section = PAGE.read_text().partition(f"## {example.title}\n")[2].partition("\n## ")[0]
     assert f"$ {example.shown}\n" in section
     assert parts_of(section.splitlines()) == list(PARTS)
-    assert example.tells in section
+    assert example.explanation in section
 
 
 @pytest.mark.slow

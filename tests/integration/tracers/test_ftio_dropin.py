@@ -12,7 +12,7 @@ import pytest
 from support.places import PROGRAMS
 from support.servers.running_aggregator import serving, until
 from support.system.commands import IOTIDE, iotide
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.tracing.programs import need, need_header
 
 SOURCE = PROGRAMS / "ftio_sender.c"
@@ -29,8 +29,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def sender(program: Path) -> Iterator[Talking]:
-    with Talking([program, "tcp://127.0.0.1:*"]) as made:
+def sender(program: Path) -> Iterator[LineProcess]:
+    with LineProcess([program, "tcp://127.0.0.1:*"]) as made:
         yield made
 
 
@@ -46,32 +46,33 @@ def is_right(line: str) -> bool:
     return abs(float(frequency) * PERIOD_S - 1) < 0.01 and 0.9 < float(confidence) <= 1 and size == "16"
 
 
-def test_bursts_sent_as_to_ftio_are_answered_as_ftio_answers(sender: Talking) -> None:
-    reply = sender.hear(lambda line: line.startswith("reply ")).split()[1]
+def test_bursts_sent_as_to_ftio_are_answered_as_ftio_answers(sender: LineProcess) -> None:
+    reply = sender.wait_for_line(lambda line: line.startswith("reply ")).split()[1]
     options = ["--http", "none", "--publish", "none", "--ingest", "tcp://127.0.0.1:*", "--interval", "0.05"]
     ftio = ["--ftio-listen", "tcp://127.0.0.1:*", "--ftio-reply", reply]
-    with Talking([*IOTIDE, "serve", *options, *ftio], listen_to="stderr") as served:
-        endpoint = served.hear(lambda line: ", ftio tcp://" in line).rsplit(" ", 1)[1]
-        sender.say(f"to {endpoint}")
-        sender.hear(done)
-        sender.say(f"send 0 {BURSTS} {RANKS}")
-        assert is_right(sender.hear(is_right))
-        sender.say("raw 68656c6c6f")
-        said = served.hear(lambda line: "expected MessagePack" in line)
+    with LineProcess([*IOTIDE, "serve", *options, *ftio], output="stderr") as served:
+        endpoint = served.wait_for_line(lambda line: ", ftio tcp://" in line).rsplit(" ", 1)[1]
+        sender.write_line(f"to {endpoint}")
+        sender.wait_for_line(done)
+        sender.write_line(f"send 0 {BURSTS} {RANKS}")
+        assert is_right(sender.wait_for_line(is_right))
+        sender.write_line("raw 68656c6c6f")
+        said = served.wait_for_line(lambda line: "expected MessagePack" in line)
         assert f"message {BURSTS * RANKS + 1}:" in said
-        sender.say(f"send {BURSTS} 1 {RANKS}")
-        assert is_right(sender.hear(is_right))
+        sender.write_line(f"send {BURSTS} 1 {RANKS}")
+        assert is_right(sender.wait_for_line(is_right))
         assert served.end(signal.SIGTERM) == 0
 
 
-def test_collector_forwards_every_message(sender: Talking) -> None:
+def test_collector_forwards_every_message(sender: LineProcess) -> None:
     async def scenario() -> None:
         async with serving() as server:
             ftio = ["--ftio-listen", "tcp://127.0.0.1:*", "--ftio-job", "4711"]
-            with Talking([*IOTIDE, "collect", "--connect", server.ingest_endpoint, *ftio], listen_to="stderr") as node:
-                endpoint = (await asyncio.to_thread(node.hear, lambda line: "ftio tcp://" in line)).rsplit(" ", 1)[1]
-                sender.say(f"to {endpoint}")
-                sender.say(f"send 0 {BURSTS} {RANKS}")
+            with LineProcess([*IOTIDE, "collect", "--connect", server.ingest_endpoint, *ftio], output="stderr") as node:
+                line = await asyncio.to_thread(node.wait_for_line, lambda line: "ftio tcp://" in line)
+                endpoint = line.rsplit(" ", 1)[1]
+                sender.write_line(f"to {endpoint}")
+                sender.write_line(f"send 0 {BURSTS} {RANKS}")
                 jobs = server.aggregator.jobs
                 await until(lambda: "4711" in jobs and jobs["4711"].totals.events == BURSTS * RANKS * WRITES)
                 await until(lambda: jobs["4711"].prediction and jobs["4711"].prediction.period_s)

@@ -19,7 +19,7 @@ from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import Layer
 from iotide.results.interaction import Ranking
-from support.formats.parsing import one, parse
+from support.formats.parsing import only_stream, parse
 from support.places import TESTS
 from support.system.commands import Program
 from support.system.waiting import DEADLINE_S
@@ -168,7 +168,7 @@ def test_babeltrace_output_of_a_trace_in_lttngs_layout(tmp_path: Path, options: 
     streams, about = parse(LttngParser, text)
     assert not about.problems.total
     assert about.counters["lines_ignored:other_event"] == 1
-    stream = one(streams)
+    stream = only_stream(streams)
     assert stream.info.host == "node1"
     rows = stream.rows()
     told: list[dict[str, Any]] = [row for row in rows if row["call"] == "sched_waking"]

@@ -11,7 +11,7 @@ import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
-from support.formats.parsing import Stream, collect, one
+from support.formats.parsing import Stream, collect, only_stream
 from support.formats.strace_fallback import assert_same, without_native
 from support.places import PROGRAMS
 from support.system.waiting import DEADLINE_S
@@ -38,7 +38,7 @@ def record(options: str, folder: Path) -> tuple[Stream, Counter[str], bytes]:
     command = [need("strace"), *options.split(), "-o", str(trace), sys.executable, str(PROGRAM), str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)
     source = open_file(trace, Origin(job="j"))
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     assert [str(error) for error in source.problems.first] == []
     return stream, source.counters, trace.read_bytes()
 
@@ -46,7 +46,7 @@ def record(options: str, folder: Path) -> tuple[Stream, Counter[str], bytes]:
 def check_without_native(stream: Stream, counters: Counter[str], folder: Path) -> None:
     with without_native():
         source = open_file(folder / "many_node1_3.st", Origin(job="j"))
-        twin = one(collect(read_all(source)))
+        twin = only_stream(collect(read_all(source)))
     assert_same({"": stream}, {"": twin})
     assert source.counters == counters
 

@@ -12,7 +12,7 @@ import pytest
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
-from support.formats.parsing import Stream, collect, one
+from support.formats.parsing import Stream, collect, only_stream
 from support.system.commands import Program
 from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.programs import need
@@ -49,7 +49,7 @@ def test_bytes_of_a_real_dd_are_counted_however_it_is_stamped(options: str, tmp_
     command = ["dd", "if=/dev/zero", f"of={target}", "bs=64k", "count=20"]
     subprocess.run(strace(options, trace, *command), check=True, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)
     source = open_file(trace, Origin(job="j"))
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     check_account(source.counters)
     assert moved(stream, Kind.WRITE, str(target)) == 20 * 65_536
     assert moved(stream, Kind.READ, "/dev/zero") == 20 * 65_536
@@ -63,7 +63,7 @@ def test_pipeline_of_several_processes_is_joined(tmp_path: Path) -> None:
     script = f"for i in 1 2 3 4 5 6; do (seq 2000; seq 3000) | cat | cat >> {target} & done; wait"
     subprocess.run(strace("-f -tt -T -y", trace, "sh", "-c", script), check=True, timeout=DEADLINE_S)
     source = open_file(trace, Origin(job="j"))
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     check_account(source.counters)
     assert source.counters["lines_ignored:unfinished"] > 0
     assert moved(stream, Kind.WRITE, str(target)) == target.stat().st_size

@@ -70,13 +70,13 @@ def parse(
     return streams, about
 
 
-def one(streams: dict[str, Stream]) -> Stream:
+def only_stream(streams: dict[str, Stream]) -> Stream:
     """Return the only stream."""
     assert len(streams) == 1
     return next(iter(streams.values()))
 
 
-def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
+def split_at(data: bytes, places: Iterable[int]) -> list[bytes]:
     """Split bytes at the given positions, each taken modulo the length."""
     edges = sorted({place % (len(data) + 1) for place in places} | {0, len(data)})
     return [data[begin:end] for begin, end in itertools.pairwise(edges)]

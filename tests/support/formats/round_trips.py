@@ -29,7 +29,7 @@ DOCUMENT: Final = ROOT / "docs" / "convert.md"
 
 
 @cache
-def promised() -> dict[str, dict[str, str]]:
+def documented_table() -> dict[str, dict[str, str]]:
     """Return the table: format -> information -> ``yes``, ``no`` or the part that is preserved."""
     text = DOCUMENT.read_text(encoding="utf-8").partition("## What comes back")[2].partition("\n## ")[0]
     rows = [
@@ -55,7 +55,7 @@ def archive_bytes(items: Iterable[SourceItem]) -> bytes:
     return out.getvalue()
 
 
-def converted(reader: ArchiveReader, form: str, folder: Path) -> tuple[Path, Counter[str]]:
+def converted_trace(reader: ArchiveReader, form: str, folder: Path) -> tuple[Path, Counter[str]]:
     """Convert an archive to a format as ``convert`` does; return the path and the list of what was not converted."""
     path, lost = folder / f"calls{TARGETS[form].endings[0]}", Counter[str]()
     if TARGETS[form].folder:

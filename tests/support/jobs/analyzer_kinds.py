@@ -21,12 +21,12 @@ def context(names: JobNames, job: str = "j", **settings: object) -> JobContext:
     return JobContext(job, names, AnalyzerSettings.model_validate(settings), read)
 
 
-def made_by(monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[JobContext], Analyzer | None]) -> None:
+def replace_analyzer(monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[JobContext], Analyzer | None]) -> None:
     """Replace the construction of one analyzer for all jobs."""
     monkeypatch.setitem(ANALYZERS, name, replace(ANALYZERS[name], make=make))
 
 
-def told_by(analyzer: object) -> object:
+def results_of(analyzer: object) -> object:
     """Return everything that an analyzer reports, in a form that can be compared."""
     if isinstance(analyzer, JobTotals):
         totals = analyzer.totals

@@ -21,7 +21,7 @@ class Change:
     changed_s: float
 
 
-def changing(
+def changing_job(
     before_s: float,
     after_s: float,
     *,
@@ -52,7 +52,7 @@ def changing(
     return Change(batch, starts, float(starts[phases[0] - 1]))
 
 
-def followed(
+def predictions_during(
     predictor: Predictor, program: Change, every_s: float, later_every_s: float | None = None
 ) -> list[Prediction]:
     """Feed the events in order, and predict at regular times; after the change at the given times, if any."""

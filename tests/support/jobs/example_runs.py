@@ -35,14 +35,14 @@ class Example:
         shown: its command, as a user types it.
         command: the same here, in a folder that ``prepare`` has filled.
         prepare: creates its input.
-        tells: expected lines, independent of their figures.
+        explanation: text below the output in the documentation.
     """
 
     title: str
     needs: Sequence[str]
     shown: str
     command: Callable[[Path], Sequence[str]]
-    tells: str
+    explanation: str
     prepare: Callable[[Path], None] = lambda folder: None
 
     def end_of_run(self, folder: Path) -> list[str]:

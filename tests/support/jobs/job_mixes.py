@@ -34,7 +34,7 @@ class MixedJob:
 
 
 @dataclass
-class Done:
+class JobOutcome:
     """Outcome of a job.
 
     Attributes:
@@ -49,10 +49,10 @@ class Done:
     together: dict[str, float] = field(default_factory=dict)
 
 
-def simulate(jobs: Sequence[MixedJob], capacity: dict[str, float], until_s: float, seed: int) -> list[Done]:
+def simulate(jobs: Sequence[MixedJob], capacity: dict[str, float], until_s: float, seed: int) -> list[JobOutcome]:
     """Simulate jobs event by event; jobs in I/O on one file system share its bandwidth max-min fairly."""
     chance = random.Random(seed)
-    done = [Done(job) for job in jobs]
+    done = [JobOutcome(job) for job in jobs]
     left: list[float] = [0.0] * len(jobs)
     due = [job.start_s + chance.random() * job.gap_s for job in jobs]
     begun = [0.0] * len(jobs)
@@ -81,7 +81,12 @@ def simulate(jobs: Sequence[MixedJob], capacity: dict[str, float], until_s: floa
 
 
 def _note(
-    done: Done, jobs: Sequence[MixedJob], active: Sequence[int], other: int, lasting: float, capacity: dict[str, float]
+    done: JobOutcome,
+    jobs: Sequence[MixedJob],
+    active: Sequence[int],
+    other: int,
+    lasting: float,
+    capacity: dict[str, float],
 ) -> None:
     name = jobs[other].name
     done.together[name] = done.together.get(name, 0.0) + lasting
@@ -100,7 +105,7 @@ def _rates(jobs: Sequence[MixedJob], active: Sequence[int], capacity: dict[str, 
     return rates
 
 
-def seen_until(done: Done, now_s: float) -> Done:
+def observed_until(done: JobOutcome, now_s: float) -> JobOutcome:
     """Return the part of a job that has happened until then, with the current phase as far as it is complete."""
     rows = [
         (start, min(end, now_s), volume * (min(end, now_s) - start) / (end - start))
@@ -110,7 +115,7 @@ def seen_until(done: Done, now_s: float) -> Done:
     return replace(done, phases=rows)
 
 
-def view_of(done: Done, seed: int, *, noise: float = 0.1, prediction: Prediction | None = None) -> JobView:
+def view_of(done: JobOutcome, seed: int, *, noise: float = 0.1, prediction: Prediction | None = None) -> JobView:
     """Return the public results of a job; lost calls are missing in its phases, and counted as lost."""
     chance = random.Random(f"{seed} {done.job.name}")
     phases, lost, calls = [], 0, 0

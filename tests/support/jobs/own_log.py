@@ -16,7 +16,7 @@ _UNEVEN: Final = 5.0
 """Maximum spread of the distances in an even log (longest less shortest), in multiples of the tolerance."""
 
 
-def distances(starts_s: Sequence[float]) -> list[float]:
+def phase_distances(starts_s: Sequence[float]) -> list[float]:
     """Return the distances between phases, s."""
     return [later - earlier for earlier, later in itertools.pairwise(starts_s)]
 
@@ -44,15 +44,15 @@ def even_run(
         inside.mkdir()
         done = run(inside)
         starts = list(starts_of(done))
-        apart = distances(starts)
-        if max(apart) <= (1 + _UNEVEN * near) * min(apart):
+        distances_s = phase_distances(starts)
+        if max(distances_s) <= (1 + _UNEVEN * near) * min(distances_s):
             return done, starts
-        seen.append(f"{min(apart):.3f} to {max(apart):.3f} s")
+        seen.append(f"{min(distances_s):.3f} to {max(distances_s):.3f} s")
     pytest.skip(f"the machine stalled in each of {len(seen)} runs; distances of phases: {', '.join(seen)}")
 
 
 def assert_period(period_s: float | None, starts_s: Sequence[float], near: float) -> None:
     """Fail unless a period lies within the distances of an even log, with the given tolerance."""
-    apart = distances(starts_s)
-    assert period_s is not None, f"no period, but phases were {min(apart):.3f} to {max(apart):.3f} s apart"
-    assert min(apart) * (1 - near) <= period_s <= max(apart) * (1 + near), (period_s, apart)
+    distances_s = phase_distances(starts_s)
+    assert period_s is not None, f"no period, but phases were {min(distances_s):.3f} to {max(distances_s):.3f} s apart"
+    assert min(distances_s) * (1 - near) <= period_s <= max(distances_s) * (1 + near), (period_s, distances_s)

@@ -16,7 +16,7 @@ BACKUP_GROUP = (BACKUP, STORE)
 _INTERACTIONS_A_ROUND = 6
 
 
-def machine(rounds: int = 40) -> Trace:
+def server_machine(rounds: int = 40) -> Trace:
     """A web server with six clients and a database, a backup, and daemons that only timers wake."""
     trace = Trace().named(httpd=WEB, mysqld=DATABASE, logger=LOGGER, tar=BACKUP, gzip=STORE)
     trace.kernel(KernelEvent.PROCESS_STATE, KWORKER, text="kworker/0:1")
@@ -32,7 +32,7 @@ def machine(rounds: int = 40) -> Trace:
     return trace.reads(LOGGER, "/var/log/sql")
 
 
-def night(seed: int, noise: float, rounds: int = 150) -> Trace:
+def random_machine(seed: int, noise: float, rounds: int = 150) -> Trace:
     """A random trace with the same groups; ``noise``: approximate share of random wake-ups in all interactions."""
     random = np.random.default_rng(seed)
     trace = Trace().named(httpd=WEB, mysqld=DATABASE, logger=LOGGER, tar=BACKUP, gzip=STORE)

@@ -18,7 +18,7 @@ from iotide.daemon.cluster.partitions import partition_of
 from support.servers.nats_servers import NatsServers
 from support.servers.served_process import Served
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import wait_for
 
 CONFIG = """
@@ -45,7 +45,7 @@ def quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def asked(url: str, path: str, token: Mapping[str, str] | None = None) -> Any:
+def json_of(url: str, path: str, token: Mapping[str, str] | None = None) -> Any:
     """Return the JSON of a member's response; ``token`` is the header of a user."""
     return json.loads(text_of(url, path, token))
 
@@ -56,22 +56,22 @@ def text_of(url: str, path: str, token: Mapping[str, str] | None = None) -> str:
         return str(answer.read().decode())
 
 
-def written(url: str, job: str, token: Mapping[str, str] | None = None) -> int:
+def bytes_written_of(url: str, job: str, token: Mapping[str, str] | None = None) -> int:
     """Return the bytes that a job wrote, as reported by any member; 0 if no member reports it."""
     try:
-        return int(asked(url, f"/api/v1/jobs/{job}", token)["bytes_written"])
+        return int(json_of(url, f"/api/v1/jobs/{job}", token)["bytes_written"])
     except (urllib.error.HTTPError, TimeoutError):
         return 0
 
 
-def unserved(url: str, token: Mapping[str, str] | None = None) -> list[int]:
-    found: list[int] = asked(url, "/api/v1/cluster", token)["unserved"]
+def unserved_partitions(url: str, token: Mapping[str, str] | None = None) -> list[int]:
+    found: list[int] = json_of(url, "/api/v1/cluster", token)["unserved"]
     return found
 
 
-def serves(url: str, token: Mapping[str, str] | None = None) -> dict[str, list[int]]:
+def served_partitions(url: str, token: Mapping[str, str] | None = None) -> dict[str, list[int]]:
     """Return the partitions of each member, by its address."""
-    members = asked(url, "/api/v1/cluster", token)["members"].values()
+    members = json_of(url, "/api/v1/cluster", token)["members"].values()
     return {member["http"]: member["serves"] for member in members}
 
 
@@ -104,7 +104,7 @@ def children(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def lose(member: Served) -> None:
+def kill_machine(member: Served) -> None:
     """Kill a member and its processes as if the machine was lost."""
     processes = [member.pid, *children(member.pid)]
     for process in processes:
@@ -114,9 +114,9 @@ def lose(member: Served) -> None:
     member.wait()
 
 
-def close(member: Served) -> None:
+def stop_member(member: Served) -> None:
     with suppress(AssertionError, ProcessLookupError, FileNotFoundError):
-        lose(member)
+        kill_machine(member)
     with suppress(AssertionError):
         member.kill()
 
@@ -124,7 +124,7 @@ def close(member: Served) -> None:
 @contextmanager
 def writers(
     folder: Path, endpoints: Sequence[str], jobs: Sequence[str], keys: Mapping[str, tuple[Path, Path]] | None = None
-) -> Iterator[list[Talking]]:
+) -> Iterator[list[LineProcess]]:
     """Run a traced program per job, each with its own collector (and its keys), as on separate nodes."""
     connect = [word for endpoint in endpoints for word in ("--connect", endpoint)]
     with ExitStack() as stack:
@@ -142,6 +142,6 @@ def writers(
                 "collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place
             ).stdout.split()
             traced = ["env", "-C", str(place), *environment_lines, sys.executable, "-c", WRITER]
-            stack.callback(collector.terminate)  # it continues until it is told to end, and the test waits for it
-            programs.append(stack.enter_context(Talking(traced)))
+            stack.callback(collector.terminate)  # it continues until it is requested to end, and the test waits for it
+            programs.append(stack.enter_context(LineProcess(traced)))
         yield programs

@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass
-class Heard:
+class HttpReceiver:
     """Received messages as path, headers and body; the response may change at any time."""
 
     status: int = 200
@@ -23,24 +23,24 @@ class Heard:
 
 
 @contextlib.contextmanager
-def hearing(**options: Any) -> Iterator[Heard]:
+def http_receiver(**options: Any) -> Iterator[HttpReceiver]:
     """Run a receiver; a silent one responds only at the end of the block."""
-    heard = Heard(**options)
+    receiver = HttpReceiver(**options)
     over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"] or 0))
-            heard.requests.append((self.path, dict(self.headers), content))
-            if heard.silent:
+            receiver.requests.append((self.path, dict(self.headers), content))
+            if receiver.silent:
                 over.wait()
             with contextlib.suppress(OSError):  # the client has disconnected
-                self.send_response(heard.status)
-                for name, value in heard.headers.items():
+                self.send_response(receiver.status)
+                for name, value in receiver.headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(heard.body)))
+                self.send_header("Content-Length", str(len(receiver.body)))
                 self.end_headers()
-                self.wfile.write(heard.body)
+                self.wfile.write(receiver.body)
 
         def do_GET(self) -> None:
             self.do_POST()
@@ -50,11 +50,11 @@ def hearing(**options: Any) -> Iterator[Heard]:
         def log_error(self, *_: object) -> None: ...
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        heard.url = f"http://127.0.0.1:{server.server_port}"
+        receiver.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield heard
+            yield receiver
         finally:
             over.set()
             server.shutdown()

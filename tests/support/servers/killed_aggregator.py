@@ -34,7 +34,7 @@ from iotide.daemon.state.persistence import JOURNAL, StatePersistence
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Frame
 from iotide.results.dfg import Graph
-from support.servers.restarted_job import UNTIL_S, copied, told
+from support.servers.restarted_job import UNTIL_S, copy_folder, published_results
 from support.servers.running_aggregator import periodic_batch
 from support.system.waiting import wait_for
 
@@ -135,7 +135,7 @@ class Daemon:
             return
         synced = self.durability.journal.synced.record
         self.durability.journal.flush()
-        copied(self.folder, copy)
+        copy_folder(self.folder, copy)
         if (mark := read_mark(copy / JOURNAL)) is not None:  # more may have been synced meanwhile
             synced = max(synced, mark.record)
         self.keeping.close()
@@ -173,7 +173,7 @@ def calls_in(folder: Path) -> list[tuple[str, bool, list[tuple[int, int, int]]]]
 
 
 class Schedule:
-    """Feed, deliver, sync, snapshot and kill in an order determined by a seed; then go on until all is received.
+    """Feed, deliver, sync, snapshot and kill in an order determined by a seed; then continue until all is received.
 
     Args:
         folder: parent of the lives' folders.
@@ -231,7 +231,7 @@ class Schedule:
         assert (ledger.total.made, ledger.total.received) == (made, made)
         assert ledger.total.journalled == made or self._has_failed
         assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
-        totals, written, graph, *others = told(session)
+        totals, written, graph, *others = published_results(session)
         assert isinstance(graph, Graph)
         # The number of concurrent calls is a sum that depends on the order of streams.
         activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]

@@ -18,7 +18,7 @@ from support.system.waiting import DEADLINE_S
 UNTIL_S = 1_700_000_000.0
 
 
-def told(session: JobSession) -> list[object]:
+def published_results(session: JobSession) -> list[object]:
     """Everything in the report that does not depend on the time of the request."""
     assert session.graph is not None
     assert session.layers is not None
@@ -35,7 +35,7 @@ def told(session: JobSession) -> list[object]:
     ]
 
 
-def copied(folder: Path, copy: Path) -> None:
+def copy_folder(folder: Path, copy: Path) -> None:
     """Copy a folder in use, as a kill would leave it; skip files that vanish meanwhile."""
 
     def copy_one(source: str, target: str) -> str:
@@ -46,17 +46,17 @@ def copied(folder: Path, copy: Path) -> None:
     shutil.copytree(folder, copy, copy_function=copy_one, ignore=shutil.ignore_patterns("lock"))
 
 
-def feed(source: Fed, part: int, streams: int = 3) -> None:
+def feed_part(source: Fed, part: int, streams: int = 3) -> None:
     for stream in range(streams):
         source.periodic(f"s{stream}", periods=6, until_s=UNTIL_S - 1000 + 60 * part + stream)
 
 
-async def has(server: Server, events: int) -> None:
+async def wait_for_events(server: Server, events: int) -> None:
     jobs = server.aggregator.jobs
     await until(lambda: "job" in jobs and jobs["job"].analyzers.events >= events)
 
 
-def opened() -> Fed:
+def opened_source() -> Fed:
     source = Fed()
     for stream in range(3):
         source.open(f"s{stream}", "job", host="n1", pid=stream + 1, rank=stream, ranks=3)

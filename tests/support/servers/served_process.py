@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.servers.restarted_job import job_at
 from support.system.commands import IOTIDE, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S
 
 
@@ -21,61 +21,61 @@ class Served:
         self.endpoint = f"ipc://{folder}/in"
         self.state = folder / "state"
         self._folder, self._environment = folder, plain_environment(**environment)
-        self._talking: Talking | None = None
+        self._process: LineProcess | None = None
         self.url = ""
 
     def start(self) -> None:
         self.begin()
-        self.serves()
+        self.wait_until_ready()
 
     def begin(self) -> None:
         """Start it, without waiting."""
         options = ["--ingest", self.endpoint, "--publish", "none", "--http", "127.0.0.1:0", "--state", str(self.state)]
         given = [f"{name}={value}" for name, value in self._environment.items()]
-        self._talking = Talking(["env", *given, *IOTIDE, "serve", *options, *self._options], listen_to="stderr")
+        self._process = LineProcess(["env", *given, *IOTIDE, "serve", *options, *self._options], output="stderr")
 
-    def serves(self) -> None:
+    def wait_until_ready(self) -> None:
         """Wait until it has the jobs."""
-        self.url = re.findall(r"http (\S+),", self.says("ingest"))[0]
+        self.url = re.findall(r"http (\S+),", self.wait_for_line("ingest"))[0]
 
-    def says(self, word: str) -> str:
+    def wait_for_line(self, word: str) -> str:
         """Return the next line of output that contains a word."""
-        assert self._talking is not None
-        return self._talking.hear(lambda line: word in line)
+        assert self._process is not None
+        return self._process.wait_for_line(lambda line: word in line)
 
     @property
-    def heard(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Lines of output that were read so far."""
-        assert self._talking is not None
-        return self._talking.heard
+        assert self._process is not None
+        return self._process.lines
 
     def has_the_jobs(self) -> bool:
         """Return whether it has reported its jobs; ``url`` is set then."""
-        assert self._talking is not None
-        line = self._talking.heard_now(lambda line: "ingest" in line)
+        assert self._process is not None
+        line = self._process.next_line(lambda line: "ingest" in line)
         if line is not None:
             self.url = re.findall(r"http (\S+),", line)[0]
         return line is not None
 
     def wait(self) -> int:
         """Return the exit status of a process that ends by itself."""
-        assert self._talking is not None
-        return self._talking.process.wait(DEADLINE_S)
+        assert self._process is not None
+        return self._process.process.wait(DEADLINE_S)
 
     @property
     def pid(self) -> int:
-        assert self._talking is not None
-        return self._talking.process.pid
+        assert self._process is not None
+        return self._process.process.pid
 
     def kill(self) -> None:
-        assert self._talking is not None
-        self._talking.__exit__()
+        assert self._process is not None
+        self._process.__exit__()
 
     def end(self, number: int) -> int:
         """Send a signal; return the exit status."""
-        assert self._talking is not None
-        status = self._talking.end(number)
-        self._talking.hear_all()
+        assert self._process is not None
+        status = self._process.end(number)
+        self._process.all_lines()
         self.kill()
         return status
 

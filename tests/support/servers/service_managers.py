@@ -17,18 +17,18 @@ class Manager:
         environment: of the service.
     """
 
-    def __init__(self, told: socket.socket, path: Path, watchdog_s: float | None) -> None:
-        self._socket = told
+    def __init__(self, notifications: socket.socket, path: Path, watchdog_s: float | None) -> None:
+        self._socket = notifications
         self.environment = {"NOTIFY_SOCKET": str(path)}
         if watchdog_s is not None:
             self.environment["WATCHDOG_USEC"] = str(round(watchdog_s * 1e6))
-        self.told: list[str] = []
+        self.notifications: list[str] = []
 
-    def hear(self, wanted: str) -> str:
+    def wait_for(self, wanted: str) -> str:
         """Wait for a notification; return the whole message."""
         while True:
             message = self._socket.recv(4096).decode()
-            self.told.append(message)
+            self.notifications.append(message)
             if wanted in message.split("\n"):
                 return message
 

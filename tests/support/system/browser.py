@@ -73,7 +73,7 @@ class Page:
         rates = dict.fromkeys(("downloadThroughput", "uploadThroughput"), -1 if on else 0)
         self.call("Network.emulateNetworkConditions", offline=not on, latency=0, **rates)
 
-    def heard(self, method: str, parameters: dict[str, Any]) -> None:
+    def on_event(self, method: str, parameters: dict[str, Any]) -> None:
         if method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown":
@@ -146,11 +146,11 @@ class Browser:
                 if "id" in message:
                     self._answers.put(message)
                 elif (page := self._pages.get(message.get("sessionId", ""))) is not None:
-                    page.heard(message["method"], message["params"])
+                    page.on_event(message["method"], message["params"])
 
 
 @contextmanager
-def looking(folder: Path) -> Iterator[Page]:
+def open_browser(folder: Path) -> Iterator[Page]:
     """Yield a page of a browser that stores its files in a folder."""
     with Browser(folder) as browser:
         yield browser.page()

@@ -24,7 +24,7 @@ def become(user: int) -> None:
     os.setresuid(user, user, user)
 
 
-class Acting:
+class UserProcess:
     """A process of another user; a context manager that ends it.
 
     It is a fork of this process, as the other user may not be able to read Python's own files. Required modules must be
@@ -42,38 +42,38 @@ class Acting:
                 _act(user, act, out)
             os._exit(0)
         os.close(writer)
-        self._said = os.fdopen(reader)
+        self._output = os.fdopen(reader)
 
-    def __enter__(self) -> Acting:
+    def __enter__(self) -> UserProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
-        self._said.close()
+        self._output.close()
 
-    def heard(self) -> Any:
+    def receive(self) -> Any:
         """Return its next message, or its result."""
-        line = self._said.readline()
+        line = self._output.readline()
         assert line, "the process sent no message"
         message = json.loads(line)
         assert "error" not in message, message["error"]
-        return message["said"]
+        return message["sent"]
 
 
 def as_user(user: int, act: Callable[[], Any]) -> Any:
     """Return the result of a function that runs as another user."""
-    with Acting(user, lambda _: act()) as acting:
-        return acting.heard()
+    with UserProcess(user, lambda _: act()) as process:
+        return process.receive()
 
 
 def _act(user: int, act: Callable[[Callable[[Any], None]], Any], out: Any) -> None:
-    def say(what: Any) -> None:
-        print(json.dumps({"said": what}), file=out, flush=True)
+    def send(what: Any) -> None:
+        print(json.dumps({"sent": what}), file=out, flush=True)
 
     try:
         become(user)
-        say(act(say))
+        send(act(send))
     except BaseException:
         print(json.dumps({"error": traceback.format_exc()}), file=out, flush=True)
         sys.stderr.flush()

@@ -34,7 +34,7 @@ def raising(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     raise RuntimeError("out of order")
 
 
-def babbling(path: Path, about: Input) -> Iterator[list[SourceItem]]:
+def printing_garbage(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     yield begin(about)
     for descriptor in range(3, 32):
         try:

@@ -26,7 +26,7 @@ class Run:
 
     Attributes:
         rows: all events, by start.
-        said: the lines that the program printed, sorted; ``alone`` those of the untraced run.
+        output: the lines that the program printed, sorted; ``alone`` those of the untraced run.
         files: bytes of each file in its folder, by name; ``files_alone`` those of the untraced run.
     """
 
@@ -34,7 +34,7 @@ class Run:
     rows: list[Row]
     info: dict[str, StreamInfo]
     counters: dict[str, int]
-    said: list[str]
+    output: list[str]
     alone: list[str]
     files: dict[str, bytes]
     files_alone: dict[str, bytes]

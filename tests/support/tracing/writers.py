@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 
 _PROGRAM = """
@@ -22,7 +22,7 @@ for line in sys.stdin:
 """
 
 
-class Writer(Talking):
+class Writer(LineProcess):
     """Program that writes 1,000 bytes per command."""
 
     counts: list[int]
@@ -30,8 +30,8 @@ class Writer(Talking):
     def write(self, count: int) -> None:
         """Let it write the given number of times, and wait until it has."""
         self.counts.append(count)
-        self.say(str(count))
-        self.hear(lambda line: line == "written")
+        self.write_line(str(count))
+        self.wait_for_line(lambda line: line == "written")
 
     def end(self) -> None:  # type: ignore[override]
         """Let it end."""

@@ -15,7 +15,7 @@ from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.snapshots import restore, snapshot
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
-from support.jobs.analyzer_kinds import context, told_by
+from support.jobs.analyzer_kinds import context, results_of
 
 STREAMS = {
     name: StreamInfo(job="j", source="test", host=host, pid=pid, rank=rank, command=f"./{name}", user="ann")
@@ -96,7 +96,7 @@ def test_however_events_are_cut_the_same_is_told(
     steps = events(seed, counts)
     give(whole, steps)
     give(pieces, [(stream, piece) for stream, batch in steps for piece in cut(batch, at)])
-    assert told_by(pieces) == told_by(whole)
+    assert results_of(pieces) == results_of(whole)
     assert pieces.losses() == whole.losses()
 
 
@@ -113,7 +113,7 @@ def test_many_streams_at_once_are_as_one_after_another(kind: AnalyzerKind, seed:
     for stream, batch in steps:
         queue.put(batch, stream, STREAMS[stream])
     together.update(queue.since(0))
-    assert told_by(together) == told_by(apart)
+    assert results_of(together) == results_of(apart)
 
 
 @pytest.mark.slow
@@ -137,12 +137,12 @@ def test_restored_state_continues_as_if_never_stopped(
     if settles:
         never.compact()
     restored: Analyzer = restore(snapshot(never))
-    assert told_by(restored) == told_by(never)
+    assert results_of(restored) == results_of(never)
     for analyzer in (never, restored):
         give(analyzer, steps[stop:])
         for stream in STREAMS:
             analyzer.close_stream(stream)
-    assert told_by(restored) == told_by(never)
+    assert results_of(restored) == results_of(never)
     assert restored.losses() == never.losses()
 
 
@@ -152,10 +152,10 @@ def test_a_snapshot_is_a_copy(kind: AnalyzerKind) -> None:
     steps = events(1, [20, 20, 20])
     give(analyzer, steps[:2])
     document = snapshot(analyzer)
-    before = told_by(restore(document))
+    before = results_of(restore(document))
     give(restore(document), steps[2:])
     give(analyzer, steps[2:])
-    assert told_by(restore(document)) == before
+    assert results_of(restore(document)) == before
 
 
 @every
@@ -164,9 +164,9 @@ def test_asking_changes_nothing(kind: AnalyzerKind) -> None:
     for step in events(2, [30] * 6):
         give(asked, [step])
         give(silent, [step])
-        told_by(asked)
+        results_of(asked)
         asked.losses()
-    assert told_by(asked) == told_by(silent)
+    assert results_of(asked) == results_of(silent)
 
 
 @every
@@ -175,7 +175,7 @@ def test_no_events_are_nothing(kind: AnalyzerKind) -> None:
     steps = events(3, [10, 10])
     give(analyzer, [steps[0], ("b", steps[0][1].select(slice(0, 0))), steps[1]])
     give(other, steps)
-    assert told_by(analyzer) == told_by(other)
+    assert results_of(analyzer) == results_of(other)
 
 
 @every
@@ -192,5 +192,5 @@ def test_losses_are_counts_by_reason(kind: AnalyzerKind) -> None:
 def test_result_is_of_the_model_that_the_registry_names(kind: AnalyzerKind) -> None:
     analyzer, _ = fresh(kind)
     give(analyzer, events(5, [40] * 3))
-    told = told_by(analyzer)
+    told = results_of(analyzer)
     assert kind.result is None or isinstance(told, kind.result)

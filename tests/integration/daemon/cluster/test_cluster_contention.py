@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import httpx
 import pytest
-from support.servers.clusters import close, jobs_in_all_partitions, lose, members_of
-from support.servers.http_receivers import Heard, hearing
+from support.servers.clusters import jobs_in_all_partitions, kill_machine, members_of, stop_member
+from support.servers.http_receivers import HttpReceiver, http_receiver
 from support.servers.nats_servers import nats_servers
 from support.servers.running_aggregator import Fed, collecting, until
 from support.servers.served_process import Served
@@ -33,7 +33,7 @@ webhooks = ["{receiver}"]
 """
 
 
-def told(receiver: Heard) -> list[tuple[str, list[str]]]:
+def told(receiver: HttpReceiver) -> list[tuple[str, list[str]]]:
     """Return the alerts that the receiver got: their states and jobs."""
     alerts = [alert for _, _, body in receiver.requests for alert in json.loads(body)["alerts"]]
     return [(alert["status"], sorted(alert["annotations"]["victims"].split(", "))) for alert in alerts]
@@ -55,7 +55,7 @@ async def analyzers(member: Served) -> list[int]:
     return found
 
 
-async def delivered(member: Served, number: int, receiver: Heard) -> bool:
+async def delivered(member: Served, number: int, receiver: HttpReceiver) -> bool:
     """Return whether the receiver has accepted all alerts of a partition's process."""
     async with httpx.AsyncClient(base_url=member.url, trust_env=False, timeout=DEADLINE_S) as client:
         text = (await client.get(f"/partitions/{number}/metrics")).text
@@ -80,12 +80,12 @@ async def test_jobs_of_two_partitions_collide_and_the_alert_outlasts_the_analyze
     jobs = jobs_in_all_partitions(PARTITIONS)
     source = Fed()
     with ExitStack() as stack:
-        receiver = stack.enter_context(hearing())
+        receiver = stack.enter_context(http_receiver())
         servers = stack.enter_context(nats_servers(tmp_path / "nats"))
         settings = SETTINGS.format(receiver=receiver.url)
         first, second = members = members_of(tmp_path, servers, "ab", PARTITIONS, settings)
         for each in members:
-            stack.callback(close, each)
+            stack.callback(stop_member, each)
             each.start()
 
         async def shared_out() -> bool:
@@ -121,7 +121,7 @@ async def test_jobs_of_two_partitions_collide_and_the_alert_outlasts_the_analyze
             about = (await answer(first, "/api/v1/cluster"))["members"].values()
             holder = next(served[each["http"]] for each in about if number in each["serves"])
             other = second if holder is first else first
-            lose(holder)
+            kill_machine(holder)
 
             async def taken_over() -> bool:
                 found = await answer(other, "/api/v1/cluster")

@@ -12,22 +12,22 @@ import zmq
 from iotide.events import StreamInfo
 from iotide.events.network.wire import Hello, encode
 from support.servers.clusters import (
-    asked,
-    close,
+    bytes_written_of,
     jobs_in_all_partitions,
-    lose,
+    json_of,
+    kill_machine,
     members_of,
-    serves,
+    served_partitions,
+    stop_member,
     text_of,
-    unserved,
+    unserved_partitions,
     writers,
-    written,
 )
 from support.servers.nats_servers import nats_servers
 from support.servers.principals import Listed, client_keys
 from support.servers.served_process import Served
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.waiting import wait_for
 
 PARTITIONS = 2
@@ -71,46 +71,49 @@ def test_listed_keys_reach_all_jobs_through_any_member_and_others_reach_none(tmp
         servers = stack.enter_context(nats_servers(tmp_path / "nats"))
         first, second = members = members_of(tmp_path, servers, "ab", PARTITIONS, access, publish=True)
         for each in members:
-            stack.callback(close, each)
+            stack.callback(stop_member, each)
         first.start()
-        wait_for(lambda: not unserved(first.url, token), what="all partitions at one member")
+        wait_for(lambda: not unserved_partitions(first.url, token), what="all partitions at one member")
         second.start()
         wait_for(
-            lambda: sorted(map(len, serves(second.url, token).values())) == [1, 1],
+            lambda: sorted(map(len, served_partitions(second.url, token).values())) == [1, 1],
             what="the partitions at both members",
         )
-        owner = re.findall(r"ingest (\S+),", second.says(", epoch"))[0]  # of the process that serves its partition
+        line = second.wait_for_line(", epoch")  # of the process that serves its partition
+        owner = re.findall(r"ingest (\S+),", line)[0]
         programs = stack.enter_context(writers(tmp_path, [each.endpoint for each in (second, first)], jobs, keys))
         stack.enter_context(a_stranger(tmp_path, second, listed))
         for program in programs:
-            program.say("1000")
+            program.write_line("1000")
         for url in (first.url, second.url):
             for job in jobs:
-                wait_for(lambda: written(url, job, token) == 1_000_000, what=f"{job} at {url}")  # noqa: B023
+                wait_for(lambda: bytes_written_of(url, job, token) == 1_000_000, what=f"{job} at {url}")  # noqa: B023
         wait_for(lambda: refused(text_of(second.url, "/metrics", token), "ingest"), what="rejection of the stranger")
-        found = {job["job"]: job["user"] for job in asked(first.url, "/api/v1/jobs", token)["jobs"]}
+        found = {job["job"]: job["user"] for job in json_of(first.url, "/api/v1/jobs", token)["jobs"]}
         assert found.keys() == set(jobs)
         assert found[jobs[1]] == "alice"  # the user of the key, from the member that received it
         collectors_cannot_bypass_gateways(first, owner, node, token)
         endpoints = [each.endpoint.replace("/in", "/out") for each in members]
         with connected(zmq.SUB, endpoints, operator) as subscriber, connected(zmq.SUB, endpoints, node):
-            wait_for(lambda: programs[0].say("1") or subscriber.poll(200), what="a prediction for an operator")
+            wait_for(lambda: programs[0].write_line("1") or subscriber.poll(200), what="a prediction for an operator")
             for each in members:
                 wait_for(lambda: refused(text_of(each.url, "/metrics", token), "publish"), what="the node")  # noqa: B023
-        before = written(first.url, jobs[1], token)
-        lose(second)
-        programs[1].say("500")
-        wait_for(lambda: written(first.url, jobs[1], token) == before + 500_000, what="the job at the other member")
+        before = bytes_written_of(first.url, jobs[1], token)
+        kill_machine(second)
+        programs[1].write_line("500")
+        wait_for(
+            lambda: bytes_written_of(first.url, jobs[1], token) == before + 500_000, what="the job at the other member"
+        )
         listed.change()
-        before = written(first.url, jobs[0], token)
-        programs[0].say("500")
-        wait_for(lambda: written(first.url, jobs[0], token) == before + 500_000, what="all have the new key")
+        before = bytes_written_of(first.url, jobs[0], token)
+        programs[0].write_line("500")
+        wait_for(lambda: bytes_written_of(first.url, jobs[0], token) == before + 500_000, what="all have the new key")
         listed.revoke("alice")
         wait_for(lambda: refused(text_of(first.url, "/metrics", token), "ingest"), what="rejection of the revoked key")
 
 
 @contextmanager
-def a_stranger(folder: Path, member: Served, listed: Listed) -> Iterator[Talking]:
+def a_stranger(folder: Path, member: Served, listed: Listed) -> Iterator[LineProcess]:
     """Run a traced program whose collector has an unlisted key."""
     secret, server = listed.stranger()
     tracer = folder / "stranger-tracer"
@@ -122,7 +125,7 @@ def a_stranger(folder: Path, member: Served, listed: Listed) -> Iterator[Talking
         wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the socket")
         said = iotide("collect", "--socket", tracer, "--job", "strange", "--print-environment", cwd=folder).stdout
         writes = "open('strange', 'wb', buffering=0).write(bytes(1000)); input()"
-        yield stack.enter_context(Talking(["env", "-C", str(folder), *said.split(), "python3", "-c", writes]))
+        yield stack.enter_context(LineProcess(["env", "-C", str(folder), *said.split(), "python3", "-c", writes]))
 
 
 def collectors_cannot_bypass_gateways(
@@ -140,4 +143,4 @@ def collectors_cannot_bypass_gateways(
             return any(refused(text_of(member.url, path, token), "ingest") for path in paths)
 
         wait_for(is_refused, what="rejection of the collector by the owner")
-    assert "forged" not in {job["job"] for job in asked(member.url, "/api/v1/jobs", token)["jobs"]}
+    assert "forged" not in {job["job"] for job in json_of(member.url, "/api/v1/jobs", token)["jobs"]}

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.servers.clusters import CONFIG, close, quoted, unserved
+from support.servers.clusters import CONFIG, quoted, stop_member, unserved_partitions
 from support.servers.nats_servers import NatsServers
 from support.servers.served_process import Served
 from support.system.waiting import wait_for
@@ -42,19 +42,19 @@ def test_a_member_waits_for_servers_at_its_start_and_goes_on_after_they_were_awa
         config = tmp_path / "serve.toml"
         config.write_text(CONFIG.format(servers=quoted(servers.urls), replicas=3, monitors="", partitions=1))
         member = Served(tmp_path, "--config", str(config))
-        stack.callback(close, member)
+        stack.callback(stop_member, member)
         member.begin()
-        member.says(NOT_READY)
+        member.wait_for_line(NOT_READY)
         servers.start(0, 1)
-        member.serves()
-        wait_for(lambda: not unserved(member.url), what="the partition")
+        member.wait_until_ready()
+        wait_for(lambda: not unserved_partitions(member.url), what="the partition")
         for number in range(3):
             servers.kill(number)
         wait_for(lambda: not ready(member.url), what="loss of readiness")
         servers.start()
-        wait_for(lambda: ready(member.url) and not unserved(member.url), what="return of readiness")
+        wait_for(lambda: ready(member.url) and not unserved_partitions(member.url), what="return of readiness")
         assert member.end(signal.SIGTERM) == 0
-        away = [line for line in member.heard if "members cannot be read" in line]
+        away = [line for line in member.lines if "members cannot be read" in line]
         assert len(away) <= 2, away  # one line per outage, and none per attempt
 
 
@@ -63,7 +63,7 @@ def test_an_aggregator_that_waits_for_servers_ends_when_it_is_asked_to(tmp_path:
     with ExitStack() as stack:
         servers = one_of_three(tmp_path / "nats", stack)
         waiting = Served(tmp_path, "--journal", ",".join(servers.urls))
-        stack.callback(close, waiting)
+        stack.callback(stop_member, waiting)
         waiting.begin()
-        waiting.says(NOT_READY)
+        waiting.wait_for_line(NOT_READY)
         assert waiting.end(signal.SIGTERM) == 0

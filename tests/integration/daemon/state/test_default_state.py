@@ -12,7 +12,7 @@ import pytest
 from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.system.commands import IOTIDE, iotide, plain_environment
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.small_file_systems import fill, small_room
 from support.system.waiting import DEADLINE_S, wait_for
 
@@ -25,18 +25,18 @@ def command(state_home: Path, ingest: str, *options: str) -> list[str]:
     return [*environment, *IOTIDE, "serve", *listens, *options]
 
 
-def started(process: Talking) -> str:
-    return str(re.findall(r"http (\S+),", process.hear(lambda line: "ingest" in line))[0])
+def started(process: LineProcess) -> str:
+    return str(re.findall(r"http (\S+),", process.wait_for_line(lambda line: "ingest" in line))[0])
 
 
 def test_killed_daemon_leaves_its_jobs_to_the_next_one(tmp_path: Path) -> None:
     ingest = f"ipc://{tmp_path}/in"
-    with Talking(command(tmp_path / "home", ingest), listen_to="stderr") as first:
+    with LineProcess(command(tmp_path / "home", ingest), output="stderr") as first:
         started(first)
         done = iotide("collect", "--replay", "--connect", ingest, "--job", "j", SAMPLE, cwd=tmp_path)
         assert done.returncode == 0
         first.process.kill()
-    with Talking(command(tmp_path / "home", ingest), listen_to="stderr") as second:
+    with LineProcess(command(tmp_path / "home", ingest), output="stderr") as second:
         found = wait_for(partial(job_at, started(second)), what="the job")
     assert found.events > 0
     folder = tmp_path / "home" / "iotide" / "serve" / socket.gethostname()
@@ -44,7 +44,7 @@ def test_killed_daemon_leaves_its_jobs_to_the_next_one(tmp_path: Path) -> None:
 
 
 def test_second_daemon_gets_the_owner_of_the_folder_and_a_remedy(tmp_path: Path) -> None:
-    with Talking(command(tmp_path / "home", f"ipc://{tmp_path}/in"), listen_to="stderr") as first:
+    with LineProcess(command(tmp_path / "home", f"ipc://{tmp_path}/in"), output="stderr") as first:
         started(first)
         second = subprocess.run(
             command(tmp_path / "home", f"ipc://{tmp_path}/other"),
@@ -64,7 +64,7 @@ def test_second_daemon_gets_the_owner_of_the_folder_and_a_remedy(tmp_path: Path)
 @pytest.mark.parametrize("options", [["--state", "none"], ["--state", "{}/mine"]], ids=["none", "another"])
 def test_default_folder_is_left_alone_where_another_one_or_none_is_named(tmp_path: Path, options: list[str]) -> None:
     given = [option.format(tmp_path) for option in options]
-    with Talking(command(tmp_path / "home", f"ipc://{tmp_path}/in", *given), listen_to="stderr") as process:
+    with LineProcess(command(tmp_path / "home", f"ipc://{tmp_path}/in", *given), output="stderr") as process:
         started(process)
     assert not (tmp_path / "home").exists()
     assert not (tmp_path / "none").exists()
@@ -73,9 +73,9 @@ def test_default_folder_is_left_alone_where_another_one_or_none_is_named(tmp_pat
 def test_folder_that_cannot_be_made_is_told_and_the_daemon_serves(tmp_path: Path) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.touch()
-    with Talking(command(in_the_way, f"ipc://{tmp_path}/in"), listen_to="stderr") as process:
+    with LineProcess(command(in_the_way, f"ipc://{tmp_path}/in"), output="stderr") as process:
         started(process)
-        assert any("jobs are lost at a restart" in line and "--state DIR" in line for line in process.heard)
+        assert any("jobs are lost at a restart" in line and "--state DIR" in line for line in process.lines)
 
 
 @pytest.mark.parametrize("kind", ["full", "read_only"])

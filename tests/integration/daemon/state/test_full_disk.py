@@ -15,7 +15,7 @@ from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.servers.served_process import Served
 from support.system.commands import IOTIDE
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.small_file_systems import fill, small_room
 from support.system.waiting import DEADLINE_S, wait_for
 
@@ -36,9 +36,9 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
         try:
             ballast = fill(room)
             collect = ["collect", "--replay", "--connect", server.endpoint, "--job", "j", str(SAMPLE)]
-            with Talking([*IOTIDE, *collect], listen_to="stderr") as collector:
+            with LineProcess([*IOTIDE, *collect], output="stderr") as collector:
                 wait_for(lambda: metric(server, "iotide_journal_deferred_answers"), what="waiting acks")
-                assert "No space left on device" in server.says("the journal cannot be written")
+                assert "No space left on device" in server.wait_for_line("the journal cannot be written")
                 shown = wait_for(lambda: job_at(server.url), what="the job, which is still shown")
                 assert shown.events
                 assert metric(server, "iotide_journal_failing") == 1
@@ -49,7 +49,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
                 assert "No space left on device" in {each.part: each.problem for each in status.troubles}["journal"]
                 assert collector.process.poll() is None  # it waits for acks
                 ballast.unlink()
-                server.says("the journal is written again")
+                server.wait_for_line("the journal is written again")
                 assert collector.process.wait(DEADLINE_S) == 0
             assert metric(server, "iotide_journal_failing") == 0
             assert fetch_for_all_jobs(server.url, "status", AggregatorStatus).healthy

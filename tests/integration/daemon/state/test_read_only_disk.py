@@ -13,7 +13,7 @@ from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.servers.served_process import Served
 from support.system.commands import IOTIDE
-from support.system.conversations import Talking
+from support.system.line_process import LineProcess
 from support.system.small_file_systems import mounted_disk
 from support.system.waiting import DEADLINE_S, wait_for
 
@@ -29,8 +29,8 @@ def test_nothing_is_lost_when_the_disk_becomes_read_only(tmp_path: Path) -> None
         try:
             disk.fail()
             collect = ["collect", "--replay", "--connect", server.endpoint, "--job", "j", str(SAMPLE)]
-            with Talking([*IOTIDE, *collect], listen_to="stderr") as collector:
-                reported = server.says("the journal cannot be written")
+            with LineProcess([*IOTIDE, *collect], output="stderr") as collector:
+                reported = server.wait_for_line("the journal cannot be written")
                 assert "Input/output error" in reported or "Read-only file system" in reported
                 shown = wait_for(lambda: job_at(server.url), what="the job, which is still shown")
                 assert shown.events

@@ -56,7 +56,7 @@ def place(turn: int, rank: int) -> int:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_programs_do_the_same_traced_and_untraced(runs: Runs, scenario: str) -> None:
     seen = runs(scenario)
-    assert seen.said == seen.alone
+    assert seen.output == seen.alone
     assert set(seen.files) == set(seen.files_alone)
     if scenario not in RACES:
         assert seen.files == seen.files_alone

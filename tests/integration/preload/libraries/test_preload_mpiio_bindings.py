@@ -71,7 +71,7 @@ def expected(rank: int) -> list[tuple[str, int, int, int]]:
 
 
 def test_fortran_programs_do_the_same_traced_and_untraced(fortran: Run) -> None:
-    assert fortran.said == fortran.alone
+    assert fortran.output == fortran.alone
     assert fortran.files == fortran.files_alone == {}
 
 
@@ -134,7 +134,7 @@ def test_python_reaches_mpi_that_only_its_extension_knows(tmp_path: Path) -> Non
     implementation = "openmpi" if "Open MPI" in vendor else "mpich"
     program = [python, mpi.PROGRAMS / "mpi_python.py"]
     seen = mpi.run(implementation, program, tmp_path, ranks=RANKS)
-    assert seen.said == seen.alone == ["same [True, True]"]
+    assert seen.output == seen.alone == ["same [True, True]"]
     assert seen.files == seen.files_alone
     for rank in range(RANKS):
         moved = [row for row in seen.mpi(rank) if row.kind in (Kind.READ, Kind.WRITE)]

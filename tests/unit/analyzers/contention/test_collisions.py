@@ -18,7 +18,7 @@ from iotide.clients.text.contention_text import _collision_text
 from iotide.results.base import Estimate
 from iotide.results.contention import Collision
 from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Who, Window
-from support.jobs.job_mixes import T0, Done, MixedJob, simulate, view_of
+from support.jobs.job_mixes import T0, JobOutcome, MixedJob, simulate, view_of
 
 SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)
 OTHER = replace(SURE, job="two", start=6.0, period=50.0)
@@ -106,7 +106,7 @@ def test_probability_is_how_often_it_happens(deviation: float) -> None:
     assert found.probability == pytest.approx(expected, abs=0.1)
 
 
-def foreseen(done: Done, now: float, deviation: float) -> Prediction:
+def foreseen(done: JobOutcome, now: float, deviation: float) -> Prediction:
     """Return the prediction of a perfect predictor at some time."""
     job = done.job
     alone = job.volume / job.limit
@@ -139,7 +139,7 @@ def test_each_period_of_a_job_collides_with_other_jobs_and_none_with_its_own() -
         for moment in range(300, 400)
         if not any(start - 1 <= moment <= end + 1 for each in done for start, end, _ in each.phases)
     )
-    past = [Done(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
+    past = [JobOutcome(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
     told, other = (foreseen(each, now, 0.1) for each in past)
     assert told.next_phase is not None
     assert other.next_phase is not None
@@ -181,7 +181,7 @@ def test_told_probabilities_are_those_of_what_comes() -> None:
         ]
         done = simulate(jobs, {"a": 1e9}, 900, seed)
         now = 600.0
-        past = [Done(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
+        past = [JobOutcome(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
         views = [view_of(each, seed, prediction=foreseen(each, now, jitter * each.job.gap_s)) for each in past]
         if any(start <= now < end for each in done for start, end, _ in each.phases):
             continue  # ongoing collisions are not in the past phases of this test

@@ -15,7 +15,7 @@ from iotide.analyzers.contention.loads import Load, busy_share
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.contention import Contention
-from support.jobs.job_mixes import T0, Done, MixedJob, random_mix, simulate, view_of, without_losses
+from support.jobs.job_mixes import T0, JobOutcome, MixedJob, random_mix, simulate, view_of, without_losses
 
 SPAN_S = 1800
 DEFAULT = ContentionSettings()
@@ -24,7 +24,9 @@ VICTIM = MixedJob("victim", "a", 8, 2e9, 1e9, jitter=0.1)
 CULPRIT = MixedJob("culprit", "a", 21, 6e9, 1e9, jitter=0.2)
 
 
-def found(jobs: list[MixedJob], seed: int = 1, noise: float = 0.1, **more: object) -> tuple[Contention, list[Done]]:
+def found(
+    jobs: list[MixedJob], seed: int = 1, noise: float = 0.1, **more: object
+) -> tuple[Contention, list[JobOutcome]]:
     done = simulate(jobs, CAPACITY | {"b": 5e8}, SPAN_S, seed)
     views = [view_of(each, seed, noise=noise) for each in done if not each.job.hidden]
     return contention_of(views, DEFAULT.model_copy(update=more), T0 + SPAN_S), done

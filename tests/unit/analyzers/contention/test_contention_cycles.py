@@ -16,7 +16,7 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, simulated
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.prediction import Prediction, Window
-from support.jobs.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
+from support.jobs.job_mixes import T0, JobOutcome, MixedJob, observed_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
 ONE = MixedJob("one", "a", 6, 4e9, 1e9)
@@ -122,9 +122,9 @@ def test_next_start_is_told_by_what_the_other_jobs_take() -> None:
     one, two = MixedJob("one", "a", 6, 4e9, 1e9), MixedJob("two", "a", 6, 40e9, 1e9)
     rows = [(10.0 * turn, 10.0 * turn + 4, 4e9) for turn in range(12)]
     until = rows[-1][0] + 1.0
-    alone = view_of(seen_until(Done(one, rows), until), 1, noise=0.0)
+    alone = view_of(observed_until(JobOutcome(one, rows), until), 1, noise=0.0)
     long = [(50.0 * turn - 7.0, 50.0 * turn + 33.0, 40e9) for turn in range(-4, 3)]
-    beside = view_of(seen_until(Done(two, [*long, (until - 0.5, until + 39.5, 40e9)]), until), 1, noise=0.0)
+    beside = view_of(observed_until(JobOutcome(two, [*long, (until - 0.5, until + 39.5, 40e9)]), until), 1, noise=0.0)
     settings = ContentionSettings(capacity=CAPACITY, horizon_s=60)
     starts = {}
     for name, views in (("alone", [alone]), ("beside", [alone, beside])):
@@ -165,7 +165,7 @@ def test_collisions_are_foreseen_of_jobs_whose_signal_has_no_period_as_they_coll
     now = 700.0
     done = simulate([ONE, MixedJob("two", "a", 11, 8e9, 1e9), MixedJob("three", "a", 23, 9e9, 1e9)], CAPACITY, 900, 2)
     now = next(end for _, end, _ in done[0].phases if end > now) + 1.0
-    views = [without_periodicity(view_of(seen_until(each, now), 1, noise=0.0), T0 + now) for each in done]
+    views = [without_periodicity(view_of(observed_until(each, now), 1, noise=0.0), T0 + now) for each in done]
     result = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
     assert result.collisions
     assert not result.abstained

@@ -17,21 +17,21 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import AlertSettings, ContentionSettings
 from iotide.results.alerts import Alert
 from iotide.results.contention import Contention
-from support.jobs.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
+from support.jobs.job_mixes import T0, JobOutcome, MixedJob, observed_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
 KNOWN = ContentionSettings(capacity=CAPACITY)
 ONE = MixedJob("one", "a", 6, 4e9, 1e9)
 
 
-def looks(done: Sequence[Done], until_s: float, step_s: float = 10.0) -> Iterator[Contention]:
+def looks(done: Sequence[JobOutcome], until_s: float, step_s: float = 10.0) -> Iterator[Contention]:
     for number in range(1, int(until_s / step_s)):
         now_s = number * step_s
-        views = [view_of(seen_until(each, now_s), 1, noise=0.0) for each in done if not each.job.hidden]
+        views = [view_of(observed_until(each, now_s), 1, noise=0.0) for each in done if not each.job.hidden]
         yield contention_of([view for view in views if view.use.file_systems[0].phases], KNOWN, T0 + now_s)
 
 
-def first_shared_s(done: Sequence[Done]) -> float:
+def first_shared_s(done: Sequence[JobOutcome]) -> float:
     return min(
         max(start, begin)
         for start, end, _ in done[0].phases
@@ -40,7 +40,7 @@ def first_shared_s(done: Sequence[Done]) -> float:
     )
 
 
-def first_collision_s(done: Sequence[Done]) -> float:
+def first_collision_s(done: Sequence[JobOutcome]) -> float:
     """Return the start of the first overlap that delayed a job by one and a half seconds."""
     return min(
         max(start, begin)

@@ -16,19 +16,19 @@ from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
 from iotide.events.kernel import LOCK, KernelEvent
 from support.jobs.interactions import Trace, actor_of, batch_of, groups, leaders
-from support.jobs.planted_groups import machine
+from support.jobs.planted_groups import server_machine
 
 
 @pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.lists(st.integers(0, 150), max_size=6))
 def test_any_split_into_batches_gives_the_same_ranking(edges: list[int]) -> None:
-    trace = machine(6)
+    trace = server_machine(6)
     assert trace.ranking(*edges) == trace.ranking()
 
 
 def test_a_snapshot_goes_on_as_if_nothing_had_happened() -> None:
-    trace = machine(12)
+    trace = server_machine(12)
     settings = InteractionSettings()
     analyzer = InteractionAnalyzer(settings)
     for batch in trace.batches(37, 120):
@@ -76,7 +76,7 @@ def test_many_introductions_at_once_are_those_one_after_another(
 
 
 def test_graphs_of_different_streams_add_up() -> None:
-    trace = machine(12)
+    trace = server_machine(12)
     one, other = (InteractionAnalyzer(InteractionSettings()) for _ in range(2))
     half = len(trace.rows) // 2
     for analyzer, rows in ((one, trace.rows[:half]), (other, trace.rows[half:])):

@@ -18,13 +18,13 @@ from support.jobs.planted_groups import (  # fmt: skip
     WEB,
     agreement,
     leaders_of_groups,
-    machine,
-    night,
+    random_machine,
+    server_machine,
 )
 
 
 def test_planted_groups_are_the_components_and_their_servers_lead() -> None:
-    ranking = machine().ranking()
+    ranking = server_machine().ranking()
     assert groups(ranking) == [[WEB, DATABASE, LOGGER, *CLIENTS], [BACKUP, STORE]]
     assert leaders(ranking) == [WEB, STORE]
     assert [actor.name for actor in ranking.pruned] == ["kworker/0:1"]
@@ -35,7 +35,7 @@ def test_planted_groups_are_the_components_and_their_servers_lead() -> None:
 
 
 def test_without_pruning_the_kernels_workers_join_what_has_nothing_to_do_with_each_other() -> None:
-    assert len(groups(machine().ranking(background=()))) == 1
+    assert len(groups(server_machine().ranking(background=()))) == 1
 
 
 def test_a_server_keeps_its_many_clients_and_the_rarest_few_go() -> None:
@@ -62,7 +62,7 @@ def test_the_launcher_of_ranks_does_not_lead_them(by: str) -> None:
 
 
 def test_rare_ties_are_pruned_by_share() -> None:
-    trace = machine().wakes(99, WEB).wakes(BACKUP, 99)
+    trace = server_machine().wakes(99, WEB).wakes(BACKUP, 99)
     assert len(groups(trace.ranking(min_share=0))) == 1
     assert groups(trace.ranking(min_share=0.02))[1] == [BACKUP, STORE]
 
@@ -71,7 +71,7 @@ def test_rare_ties_are_pruned_by_share() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_noise_takes_no_group_its_leader(seed: int, noise: float, min_share: float) -> None:
     pytest.importorskip("networkx")
-    found = leaders_of_groups(night(seed, noise).ranking(min_share=min_share))
+    found = leaders_of_groups(random_machine(seed, noise).ranking(min_share=min_share))
     assert WEB in found
     assert found & set(BACKUP_GROUP)
 
@@ -80,7 +80,7 @@ def test_noise_takes_no_group_its_leader(seed: int, noise: float, min_share: flo
 def test_pruning_by_share_removes_noise_from_groups() -> None:
     pytest.importorskip("networkx")
     tidy, noisy, pruned = (
-        np.mean([agreement(night(seed, noise).ranking(min_share=share)) for seed in range(4)], axis=0)
+        np.mean([agreement(random_machine(seed, noise).ranking(min_share=share)) for seed in range(4)], axis=0)
         for noise, share in ((0.0, 0.001), (0.05, 0.001), (0.05, 0.05))
     )
     assert tidy[0] == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from support.jobs.changing_period import changing, followed
+from support.jobs.changing_period import changing_job, predictions_during
 
 WINDOWS = ("hits", "whole", "fixed", "flushes", "change")
 
@@ -23,8 +23,8 @@ def predictor(window: str, before_s: float, **options: object) -> Predictor:
 def test_new_period_is_reported_within_three_phases_and_not_mixed(
     window: str, before_s: float, after_s: float, jitter: float
 ) -> None:
-    program = changing(before_s, after_s, jitter=jitter, seed=3)
-    rows = followed(predictor(window, before_s), program, before_s, min(before_s, after_s) / 3)
+    program = changing_job(before_s, after_s, jitter=jitter, seed=3)
+    rows = predictions_during(predictor(window, before_s), program, before_s, min(before_s, after_s) / 3)
     wrong_until_s = program.changed_s
     for row in rows:
         if row.made_at_s <= program.changed_s:
@@ -42,9 +42,9 @@ def test_new_period_is_reported_within_three_phases_and_not_mixed(
 @pytest.mark.slow
 @pytest.mark.parametrize("detector", ["adwin", "cusum", "page-hinkley"])
 def test_small_change_is_left_to_the_detector_in_the_change_window(detector: str) -> None:
-    program = changing(10.0, 14.0, jitter=0.02, phases=(20, 30), seed=5)
+    program = changing_job(10.0, 14.0, jitter=0.02, phases=(20, 30), seed=5)
     followed_by = predictor("change", 10.0, change_detector=detector)
-    rows = followed(followed_by, program, 5.0)
+    rows = predictions_during(followed_by, program, 5.0)
     assert rows[-1].period_s is not None
     assert rows[-1].period_s.value == pytest.approx(14.0, rel=0.02)
     assert rows[-1].window.start_s > program.changed_s - 11.0
@@ -54,7 +54,7 @@ def test_small_change_is_left_to_the_detector_in_the_change_window(detector: str
 @pytest.mark.parametrize("window", WINDOWS)
 def test_steady_period_with_jitter_is_never_cut(window: str) -> None:
     for seed in range(3):
-        program = changing(5.0, 5.0, jitter=0.15, phases=(30, 10), seed=seed)
+        program = changing_job(5.0, 5.0, jitter=0.15, phases=(30, 10), seed=seed)
         followed_by = predictor(window, 5.0)
-        followed(followed_by, program, 5.0)
+        predictions_during(followed_by, program, 5.0)
         assert followed_by._all.resolution_search.windows.changed_ns is None

@@ -14,7 +14,7 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, empty_batch, make_batch
 from iotide.results.prediction import Prediction
 from support.jobs.batches import batches
-from support.jobs.changing_period import changing, followed
+from support.jobs.changing_period import changing_job, predictions_during
 from support.jobs.periodic_jobs import TYPES, UNIX_S, Program, checkpointing
 
 
@@ -352,9 +352,9 @@ def test_period_is_known_again_with_the_second_phase_after_a_silence(period_s: f
 
 def test_last_word_tells_the_period_before_and_scores_the_present_one() -> None:
     # the second half lasts longer than the window of the finest bins
-    program = changing(2.0, 1.0, phases=(14, 24), burst=0.05)
+    program = changing_job(2.0, 1.0, phases=(14, 24), burst=0.05)
     predictor = Predictor("job")
-    rows = followed(predictor, program, 0.5)
+    rows = predictions_during(predictor, program, 0.5)
     whole = predictor.predict(round(rows[-1].made_at_s * 1e9), whole=True)
     assert whole.period_s is not None
     assert whole.period_s.value == pytest.approx(1.0, rel=0.01)

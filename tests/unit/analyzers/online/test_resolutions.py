@@ -12,14 +12,14 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.resolutions import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
 from iotide.results.prediction import Prediction
-from support.jobs.changing_period import Change, changing, followed
+from support.jobs.changing_period import Change, changing_job, predictions_during
 from support.jobs.periodic_jobs import TYPES, UNIX_S
 
 PERIODS_S = (0.05, 0.2, 1.0, 7.0, 60.0, 900.0, 3600.0, 86_400.0)
 
 
 def steady(period_s: float, phases: int = 16, jitter: float = 0.03) -> Change:
-    return changing(period_s, period_s, phases=(phases, 0), jitter=jitter, seed=1)
+    return changing_job(period_s, period_s, phases=(phases, 0), jitter=jitter, seed=1)
 
 
 def writes(at_s: np.ndarray, duration_s: float = 0.002) -> EventBatch:
@@ -29,7 +29,7 @@ def writes(at_s: np.ndarray, duration_s: float = 0.002) -> EventBatch:
 
 
 def asked(batch: EventBatch, until_s: float, every_s: float) -> list[Prediction]:
-    return followed(Predictor("job"), Change(batch, np.zeros(0), 0.0), every_s)[: int(until_s / every_s)]
+    return predictions_during(Predictor("job"), Change(batch, np.zeros(0), 0.0), every_s)[: int(until_s / every_s)]
 
 
 def test_levels_reach_from_seconds_to_days() -> None:
@@ -52,7 +52,7 @@ def test_given_frequency_means_one_resolution() -> None:
 @pytest.mark.parametrize("period_s", PERIODS_S)
 def test_period_is_found_online_within_five_phases_and_stays(period_s: float) -> None:
     program = steady(period_s)
-    rows = followed(Predictor("job"), program, max(period_s / 3, 0.05))
+    rows = predictions_during(Predictor("job"), program, max(period_s / 3, 0.05))
     for row in rows:
         if np.sum(program.starts_s <= row.made_at_s) >= 5:
             assert row.period_s is not None
@@ -84,7 +84,7 @@ def test_fast_period_after_hours_of_other_work_is_found() -> None:
         program = steady(period_s, phases=30)
         predictor = Predictor("job")
         predictor.update(make_batch(1, {"start": round((UNIX_S - 40_000) * 1e9)}), TYPES)
-        rows = followed(predictor, program, period_s / 2)
+        rows = predictions_during(predictor, program, period_s / 2)
         for row in rows:
             if np.sum(program.starts_s <= row.made_at_s) >= within:
                 assert row.period_s is not None
@@ -105,8 +105,8 @@ def test_writes_within_a_burst_do_not_pass_for_the_period_once_that_is_known() -
 @pytest.mark.slow
 @pytest.mark.parametrize(("before_s", "after_s"), [(0.2, 20.0), (20.0, 0.2), (3.0, 300.0)])
 def test_period_of_another_order_is_noticed(before_s: float, after_s: float) -> None:
-    program = changing(before_s, after_s, phases=(20, max(12, int(40 / after_s))), jitter=0.02)
-    rows = followed(Predictor("job"), program, max(before_s / 5, 0.5), max(after_s / 5, 0.5))
+    program = changing_job(before_s, after_s, phases=(20, max(12, int(40 / after_s))), jitter=0.02)
+    rows = predictions_during(Predictor("job"), program, max(before_s / 5, 0.5), max(after_s / 5, 0.5))
     assert rows[-1].period_s is not None
     assert rows[-1].period_s.value == pytest.approx(after_s, rel=0.05)
 
@@ -137,7 +137,7 @@ def test_state_stays_small_over_days() -> None:
 
 def test_answer_depends_little_on_how_often_it_was_asked_for() -> None:
     program = steady(5.0, phases=30)
-    often, seldom = (followed(Predictor("job"), program, every)[-1] for every in (0.5, 5.0))
+    often, seldom = (predictions_during(Predictor("job"), program, every)[-1] for every in (0.5, 5.0))
     assert often.period_s is not None
     assert seldom.period_s is not None
     assert often.period_s.value == pytest.approx(seldom.period_s.value, rel=0.02)

@@ -11,7 +11,7 @@ from iotide.analyzers.online.window_policy import WindowPolicy, clear_change, la
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Flag, make_batch
-from support.jobs.changing_period import changing, followed
+from support.jobs.changing_period import changing_job, predictions_during
 from support.jobs.periodic_jobs import TYPES
 
 SECOND = 10**9
@@ -74,9 +74,9 @@ def test_aggregate_batches_and_ends_of_streams_are_flushes() -> None:
 
 
 def test_window_in_flushes_follows_a_program_that_flushes_each_phase() -> None:
-    program = changing(3.0, 3.0, flags=Flag.AGGREGATE)
+    program = changing_job(3.0, 3.0, flags=Flag.AGGREGATE)
     predictor = Predictor("job", DetectSettings(window="flushes", window_flushes=5))
-    rows = followed(predictor, program, 1.0)
+    rows = predictions_during(predictor, program, 1.0)
     assert rows[-1].period_s is not None
     assert rows[-1].period_s.value == pytest.approx(3.0, rel=0.02)
     assert rows[-1].window.end_s - rows[-1].window.start_s == pytest.approx(13.0, abs=1.5)

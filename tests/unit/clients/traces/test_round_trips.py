@@ -20,9 +20,9 @@ from support.formats.round_trips import (
     OF_STREAMS,
     archive_bytes,
     archive_of,
-    converted,
+    converted_trace,
+    documented_table,
     facts_of,
-    promised,
     read_again,
 )
 
@@ -82,10 +82,10 @@ def streams(draw: st.DrawFn) -> list[SourceItem]:
 @settings(max_examples=60, deadline=None)
 @given(items=streams())
 def test_any_calls_come_back_with_all_that_is_promised(form: str, items: list[SourceItem]) -> None:
-    kept = {what for what, told in promised()[form].items() if told == "yes"}
+    kept = {what for what, told in documented_table()[form].items() if told == "yes"}
     reader = archive_of(items)
     with tempfile.TemporaryDirectory() as folder:
-        path, _ = converted(reader, form, Path(folder))
+        path, _ = converted_trace(reader, form, Path(folder))
         again = read_again(path) if sum(len(item.batch) for item in items if isinstance(item, Chunk)) else []
     before = [stream for stream in collect(items).values() if len(stream.events)]
     assert facts_of(again, kept) == facts_of(before, kept)
@@ -93,7 +93,7 @@ def test_any_calls_come_back_with_all_that_is_promised(form: str, items: list[So
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_table_has_a_row_for_each_fact_and_convert_reports_losses(form: str) -> None:
-    assert set(promised()[form]) == {*OF_CALLS, *OF_STREAMS}
+    assert set(documented_table()[form]) == {*OF_CALLS, *OF_STREAMS}
     info = StreamInfo(
         job="j", source="preload", host="h", user="u", command="c", step="s", rank=1, ranks=2, pid=3, parent_pid=4,
         clock_offset_ns=None,
@@ -105,7 +105,7 @@ def test_the_table_has_a_row_for_each_fact_and_convert_reports_losses(form: str)
     for what, words in {
         "parent_pid": "parents of", "ranks": "numbers of ranks", "mount": "mount points",
     }.items():  # fmt: skip
-        assert (words in lost) == (promised()[form][what] != "yes"), what
+        assert (words in lost) == (documented_table()[form][what] != "yes"), what
 
 
 def test_bytes_of_asynchronous_completions_failed_calls_and_depth_come_back_in_all_formats(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_bytes_of_asynchronous_completions_failed_calls_and_depth_come_back_in_a
     for form in FORMATS:
         folder = tmp_path / form
         folder.mkdir()
-        path, _ = converted(archive_of(items), form, folder)
-        promise = promised()[form]["flags"] == "yes"
+        path, _ = converted_trace(archive_of(items), form, folder)
+        promise = documented_table()[form]["flags"] == "yes"
         for row in facts_of(
             read_again(path), {"call", "kind", "bytes", "depth", "errno", "flags", "signature", "start"}
         ):

@@ -16,7 +16,7 @@ from iotide.collectors.files.gzip_tail import GzipTail, inflated_head
 from iotide.collectors.source import Origin, UnsupportedData
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
-from support.formats.parsing import collect, one
+from support.formats.parsing import collect, only_stream
 
 CALLS = b"".join(b'{"call":"write","start":%d,"dur":1,"size":%d}\n' % (at, at * 7919 % 8192) for at in range(3000))
 
@@ -89,7 +89,7 @@ def test_packed_trace_is_recognised_and_followed(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl.gz"
     packed = gzip.compress(CALLS)
     path.write_bytes(packed)
-    assert len(one(collect(read_all(open_file(path, Origin(job="j"))))).events) == 3000
+    assert len(only_stream(collect(read_all(open_file(path, Origin(job="j"))))).events) == 3000
     path.write_bytes(packed[:4000])
     source = open_file(path, Origin(job="j"), follow=True)
     items = source.poll()
@@ -98,7 +98,7 @@ def test_packed_trace_is_recognised_and_followed(tmp_path: Path) -> None:
     source.stop()
     while not source.finished:
         items += source.poll()
-    assert len(one(collect(items)).events) == 3000
+    assert len(only_stream(collect(items)).events) == 3000
     assert source.counters["bytes_read"] == len(packed)
     assert not source.problems.total
 
@@ -184,7 +184,7 @@ def test_calls_of_a_damaged_file_are_read_and_the_damage_is_told(damage: str, na
     packed = packed[:-9] if damage == "cut" else packed + (b"what is this" if damage == "garbage" else b"")
     (tmp_path / name).write_bytes(packed)
     source = open_file(tmp_path / name, Origin(job="job"))
-    events = one(collect(read_all(source))).events
+    events = only_stream(collect(read_all(source))).events
     assert len(events) >= 2999
     assert source.problems.total >= 1
     assert source.problems.first[0].where == str(tmp_path / name)

@@ -19,7 +19,7 @@ from iotide.collectors.sources.chrome.parser import ChromeParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import Definitions, Flag
 from support.formats.archives import archived
-from support.formats.parsing import Stream, collect, cut, one, parse
+from support.formats.parsing import Stream, collect, only_stream, parse, split_at
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need
 
@@ -69,7 +69,7 @@ def test_any_split_gives_the_same_calls(places: list[int]) -> None:
         b'[{"name": "torn\n,{"name": 1}\n' + text_of(READ, odd)[1:],
     ):
         whole, about = parse(ChromeParser, data)
-        pieces, again = parse(ChromeParser, cut(data, places))
+        pieces, again = parse(ChromeParser, split_at(data, places))
         assert events_of(pieces) == events_of(whole)
         assert [str(each) for each in again.problems.first] == [str(each) for each in about.problems.first]
         assert len(events_of(whole)) >= 1
@@ -118,7 +118,7 @@ def open_items(data: bytes) -> list[Any]:
 
 @pytest.mark.parametrize(("ts", "offset"), [(1.5, None), (1_700_000_000_000_000, 0)])
 def test_stamps_are_unix_time_when_they_can_be_nothing_else(ts: float, offset: int | None) -> None:
-    stream = one(parse(ChromeParser, text_of(READ | {"ts": ts}))[0])
+    stream = only_stream(parse(ChromeParser, text_of(READ | {"ts": ts}))[0])
     assert stream.info.clock_offset_ns == offset
     assert stream.rows()[0]["start"] == int(ts * 1000)
 
@@ -130,7 +130,7 @@ def test_failed_calls_move_nothing_and_names_of_other_tools_are_understood() -> 
         {"name": "read", "args": {"pathname": "/b", "nbytes": 5.0, "file_offset": 3}},
         {"name": "close", "args": {"ret": 7}},
     ]
-    stream = one(parse(ChromeParser, text_of(*(READ | call for call in calls)))[0])
+    stream = only_stream(parse(ChromeParser, text_of(*(READ | call for call in calls)))[0])
     assert stream.events.bytes.tolist() == [0, 4096, 5, 0]
     assert stream.events.offset.tolist() == [-1, 8, 3, -1]
     assert stream.events.flags.tolist() == [Flag.FAILED, 0, 0, 0]
@@ -152,7 +152,7 @@ def test_malformed_event_costs_itself_and_is_named(indent: int | None) -> None:
         READ | {"args": {"handle": 2**40}}, READ | {"ts": [1, 2]}, [1], "x", READ | {"args": {"depth": [[3]]}},
     ]  # fmt: skip
     streams, about = parse(ChromeParser, text_of(READ, *bad, READ, indent=indent))
-    assert len(one(streams).events) == 3  # a depth that is no number counts as unknown
+    assert len(only_stream(streams).events) == 3  # a depth that is no number counts as unknown
     assert about.counters["lines_malformed"] == 9
     assert [problem.line for problem in about.problems.first] == sorted(range(2, 11))
 
@@ -208,7 +208,7 @@ def test_trace_that_node_writes(tmp_path: Path) -> None:
     command = [need("node"), "--trace-event-categories", "node.fs.sync", "-e", script]
     subprocess.run(command, cwd=tmp_path, check=True, timeout=DEADLINE_S)
     source = open_file(next(tmp_path.glob("node_trace*.log")), Origin(job="j"))
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     writes = [row for row in stream.rows() if row["call"] == "write"]
     assert [row["bytes"] for row in writes] == [4096] * 5
     assert {"open", "write", "fsync", "close"} <= {row["call"] for row in stream.rows()}

@@ -15,7 +15,7 @@ from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.collectors.sources.sniffing import is_dftracer
 from iotide.events import Flag, Kind, Layer
 from iotide.events.summaries import busy_ns, calls_in
-from support.formats.parsing import collect, cut, one, parse
+from support.formats.parsing import collect, only_stream, parse, split_at
 from support.places import DATA
 
 CALLS = gzip.decompress((DATA / "dftracer-calls.pfw.gz").read_bytes())
@@ -28,12 +28,12 @@ def line(name: str = "write", cat: str = "POSIX", **more: Any) -> bytes:
 
 
 def rows(*lines: bytes) -> list[dict[str, Any]]:
-    return one(parse(DftracerParser, b"".join(lines))[0]).rows()
+    return only_stream(parse(DftracerParser, b"".join(lines))[0]).rows()
 
 
 def test_every_call_of_a_real_run_comes_back() -> None:
     source = open_file(DATA / "dftracer-calls.pfw.gz", Origin(job="job"))
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     assert (stream.info.source, stream.info.host, stream.info.command) == ("dftracer", "vm", "checkpoint")
     assert (stream.info.pid, stream.info.parent_pid, stream.info.clock_offset_ns) == (14184, 14159, 0)
     found = stream.rows()
@@ -59,13 +59,13 @@ def test_every_call_of_a_real_run_comes_back() -> None:
 
 def test_aggregated_records_of_a_real_run_are_sums() -> None:
     source = open_file(DATA / "dftracer-sums.pfw.gz", Origin(job="job"))
-    found = {row["call"]: row for row in one(collect(read_all(source))).rows()}
+    found = {row["call"]: row for row in only_stream(collect(read_all(source))).rows()}
     assert found["pwrite"]["bytes"] == 20 * 8192
     assert found["pread"]["bytes"] == 20 * 4096
     assert found["fwrite"]["bytes"] == 400
     both = Flag.AGGREGATE | Flag.SPREAD
     assert all(row["flags"] == both and row["duration"] == 10**9 for row in found.values())
-    events = one(collect(read_all(open_file(DATA / "dftracer-sums.pfw.gz", Origin(job="job"))))).events
+    events = only_stream(collect(read_all(open_file(DATA / "dftracer-sums.pfw.gz", Origin(job="job"))))).events
     busy = dict(zip(found, busy_ns(events).tolist(), strict=False))
     assert (busy["pwrite"], busy["mkdir"], busy["rmdir"]) == (76_000, 106_000, 2_658_000)
     assert calls_in(events).sum() == 50
@@ -74,8 +74,8 @@ def test_aggregated_records_of_a_real_run_are_sums() -> None:
 
 @given(st.lists(st.integers(0, len(CALLS)), max_size=6))
 def test_any_split_gives_the_same_calls(places: list[int]) -> None:
-    whole = one(parse(DftracerParser, CALLS)[0]).rows()
-    assert one(parse(DftracerParser, cut(CALLS, places))[0]).rows() == whole
+    whole = only_stream(parse(DftracerParser, CALLS)[0]).rows()
+    assert only_stream(parse(DftracerParser, split_at(CALLS, places))[0]).rows() == whole
 
 
 def test_earlier_versions_have_a_frame_letters_and_plain_names() -> None:
@@ -131,7 +131,7 @@ def test_unsupported_events_are_counted_by_kind() -> None:
         "records of unknown kind": 1,
         "files whose names are not in the trace, only their hashes": 1,
     }
-    assert [row["file"] for row in one(streams).rows()] == ["", "fhash:never said"]
+    assert [row["file"] for row in only_stream(streams).rows()] == ["", "fhash:never said"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_unsupported_events_are_counted_by_kind() -> None:
 )
 def test_wrong_line_costs_itself_and_is_named(wrong: bytes) -> None:
     streams, about = parse(DftracerParser, line(args={"ret": 1}) + wrong + line(args={"ret": 2}))
-    assert one(streams).events.bytes.tolist() == [1, 2]
+    assert only_stream(streams).events.bytes.tolist() == [1, 2]
     assert about.counters["lines_malformed"] == 1
     assert about.problems.first[0].line == 2
 

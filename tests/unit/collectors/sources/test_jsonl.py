@@ -13,7 +13,7 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.jsonl import parser as jsonl
 from iotide.collectors.sources.jsonl.parser import JsonLinesParser
 from iotide.events import Flag, Kind, Layer
-from support.formats.parsing import collect, cut, one, parse
+from support.formats.parsing import collect, only_stream, parse, split_at
 
 GOOD = b'{"call":"write","path":"/x","start":1.5,"dur":0.25,"size":4096}\n'
 
@@ -23,7 +23,7 @@ def line(**fields: Any) -> bytes:
 
 
 def rows_of(data: bytes) -> list[dict[str, Any]]:
-    return one(parse(JsonLinesParser, data)[0]).rows()
+    return only_stream(parse(JsonLinesParser, data)[0]).rows()
 
 
 def test_all_fields_become_columns() -> None:
@@ -32,7 +32,7 @@ def test_all_fields_become_columns() -> None:
         b'"offset":8192,"layer":"POSIX","handle":7,"parent":6,"depth":2,"errno":0}\n'
     )
     streams, about = parse(JsonLinesParser, text)
-    stream = one(streams)
+    stream = only_stream(streams)
     assert stream.info.source == "jsonl"
     assert (stream.info.job, stream.info.host, stream.info.user) == ("job", "node1", "ann")
     assert stream.rows() == [
@@ -169,7 +169,7 @@ def test_streams_are_bounded_and_what_is_lost_is_counted(monkeypatch: pytest.Mon
 )
 def test_bad_line_is_named_and_its_neighbours_are_kept(bad: bytes, problem: str) -> None:
     streams, about = parse(JsonLinesParser, GOOD + b"\n" + bad + b"\n" + GOOD, name="calls.jsonl")
-    assert len(one(streams).events) == 2
+    assert len(only_stream(streams).events) == 2
     assert about.counters["lines_malformed"] == about.problems.total == 1
     error = about.problems.first[0]
     assert error.line == 3
@@ -181,7 +181,7 @@ def test_bad_line_is_named_and_its_neighbours_are_kept(bad: bytes, problem: str)
 def test_line_that_never_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MAX_LINE_BYTES", 100)
     streams, about = parse(JsonLinesParser, [GOOD, b"x" * 101, b"x" * 1000, b"\n" + GOOD])
-    assert len(one(streams).events) == 2
+    assert len(only_stream(streams).events) == 2
     assert [error.line for error in about.problems.first] == [2]
 
 
@@ -200,7 +200,7 @@ _MIXED = GOOD + line(job="b", errno=5) + b"\r\n{bad\n" + line(call="read", host=
 @settings(deadline=None)
 def test_any_split_gives_the_same_events(places: list[int]) -> None:
     whole, whole_about = parse(JsonLinesParser, _MIXED)
-    split, split_about = parse(JsonLinesParser, cut(_MIXED, places))
+    split, split_about = parse(JsonLinesParser, split_at(_MIXED, places))
     assert {key: stream.rows() for key, stream in split.items()} == {
         key: stream.rows() for key, stream in whole.items()
     }
@@ -247,9 +247,9 @@ def test_every_line_is_an_event_or_a_problem_and_columns_are_in_bounds(
 
 def test_an_object_over_several_lines_is_none_wherever_the_input_is_split() -> None:
     data = GOOD + GOOD.replace(b',"', b',\n"', 1) + b"\n" + GOOD
-    for pieces in ([data], cut(data, range(len(data)))):
+    for pieces in ([data], split_at(data, range(len(data)))):
         streams, about = parse(JsonLinesParser, pieces)
-        assert len(one(streams).rows()) == 2
+        assert len(only_stream(streams).rows()) == 2
         assert about.counters["lines_malformed"] == about.problems.total == 2
 
 
@@ -266,7 +266,7 @@ def test_lines_that_name_what_others_leave_to_the_origin_are_in_order_wherever_t
 @pytest.mark.parametrize("wrong", [{"flags": 70_000}, {"flags": 2**40}, {"depth": 256}, {"errno": 2**16}])
 def test_number_that_its_column_cannot_hold_costs_its_line_wherever_the_input_is_split(wrong: dict[str, int]) -> None:
     data = GOOD + line(**wrong) + GOOD
-    for pieces in ([data], cut(data, range(len(data)))):
+    for pieces in ([data], split_at(data, range(len(data)))):
         streams, about = parse(JsonLinesParser, pieces)
-        assert len(one(streams).rows()) == 2
+        assert len(only_stream(streams).rows()) == 2
         assert about.counters["lines_malformed"] == 1

@@ -21,7 +21,7 @@ from iotide.collectors.sources.otf2 import parser as source_module
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, FileType, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo, HandleInfo
-from support.formats.parsing import Stream, collect, one
+from support.formats.parsing import Stream, collect, only_stream
 from support.system.commands import iotide
 
 otf2 = pytest.importorskip("otf2")
@@ -160,7 +160,7 @@ def test_stamps_are_nanoseconds_whatever_the_clocks_resolution(tmp_path: Path, r
         for begin in (0, 7, 10**10 + 1):
             with trace.within("write", begin, begin + 3):
                 pass
-    rows = one(read(tmp_path / "t" / "traces.otf2")[0]).rows()
+    rows = only_stream(read(tmp_path / "t" / "traces.otf2")[0]).rows()
     assert [row["duration"] for row in rows] == [3 * 10**9 // resolution] * 3
     assert rows[1]["start"] - rows[0]["start"] == pytest.approx(7e9 / resolution, abs=1)
     assert rows[2]["start"] - rows[0]["start"] == pytest.approx((10**10 + 1) * 10**9 // resolution, abs=1)
@@ -183,7 +183,7 @@ def test_regions_that_do_not_nest_cost_themselves(tmp_path: Path) -> None:
         trace.writer.leave(4, trace.region("read"))
         trace.writer.enter(5, trace.region("fsync"))
     streams, source = read(tmp_path / "t")
-    assert told(one(streams), "call", "duration") == [("read", 2000)]
+    assert told(only_stream(streams), "call", "duration") == [("read", 2000)]
     assert source.unsupported.counts == {
         "regions that were left and not entered": 1,
         "I/O calls that were entered and not left": 2,

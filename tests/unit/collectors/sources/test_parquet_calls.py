@@ -17,7 +17,7 @@ from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, Layer
 from support.formats.archives import archived
-from support.formats.parsing import Stream, collect, one, parse
+from support.formats.parsing import Stream, collect, only_stream, parse
 
 BEGIN = 1_700_000_000_000_000_000
 
@@ -72,7 +72,7 @@ def test_table_of_few_columns_is_read(tmp_path: Path) -> None:
         bytes=[10, 0, None],
     )
     streams, source = read(path)
-    stream = one(streams)
+    stream = only_stream(streams)
     assert (stream.info.job, stream.info.host, stream.info.rank) == ("j", "here", -1)
     assert [(row["call"], row["layer"], row["kind"], row["bytes"]) for row in stream.rows()] == [
         ("read", Layer.POSIX, Kind.READ, 10),
@@ -84,8 +84,8 @@ def test_table_of_few_columns_is_read(tmp_path: Path) -> None:
 def test_numbers_out_of_bounds_cost_their_rows(tmp_path: Path) -> None:
     bad = {"start": [1, -1, 1, 1], "duration": [1, 1, -2, 1], "tid": [1, 1, 1, 2**31]}
     streams, source = read(table(tmp_path / "a", call=["read"] * 4, **bad))
-    assert len(one(streams).events) == 1
-    assert one(streams).info.clock_offset_ns is None
+    assert len(only_stream(streams).events) == 1
+    assert only_stream(streams).info.clock_offset_ns is None
     assert source.counters["lines_malformed"] == 3
 
 
@@ -119,7 +119,7 @@ def test_table_that_gzip_has_packed_is_read(tmp_path: Path) -> None:
 
 def test_followed_table_is_read_when_it_has_ended(tmp_path: Path) -> None:
     path = table(tmp_path / "a", call=["read"], start=[BEGIN], duration=[1])
-    stream = one(parse(parse_parquet, path.read_bytes())[0])
+    stream = only_stream(parse(parse_parquet, path.read_bytes())[0])
     assert np.array_equal(stream.events.start, [BEGIN])
 
 

@@ -10,7 +10,7 @@ import pytest
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, Source, SourceItem
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
 from iotide.events import ConfigError, InputError
-from support.formats.parsing import collect, one
+from support.formats.parsing import collect, only_stream
 from support.places import DATA
 
 ORIGIN = Origin(job="job", host="node1")
@@ -125,7 +125,7 @@ def test_finished_file_is_replayed_once(sample: Sample, tmp_path: Path) -> None:
     path = tmp_path / sample.name
     path.write_bytes(b"".join(sample.pieces).rstrip())
     source = open_file(path, ORIGIN)
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     assert getattr(stream.events, sample.column).tolist() == [2, 3]
     assert (stream.info.job, stream.info.source, stream.info.origin) == ("job", sample.format, str(path))
     assert stream.closed

@@ -22,7 +22,7 @@ from iotide.daemon.jobs.job_analyzers import JobAnalyzers
 from iotide.daemon.jobs.losses.failures import AnalysisFailedError, Failures
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
-from support.jobs.analyzer_kinds import made_by
+from support.jobs.analyzer_kinds import replace_analyzer
 
 STREAMS = {name: StreamInfo(job="j", source="test", host="n1", pid=pid) for name, pid in (("a", 7), ("b", 8))}
 EVENTS = 300
@@ -163,7 +163,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
         return analyzer
 
     make = ANALYZERS[name].make
-    made_by(monkeypatch, name, made)
+    replace_analyzer(monkeypatch, name, made)
 
 
 def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest
 
     for name in ANALYZERS:
         analyses = fresh()
-        made_by(monkeypatch, name, broken)
+        replace_analyzer(monkeypatch, name, broken)
         analyses.put(calls(7), "a", STREAMS["a"])
         with pytest.raises(AnalysisFailedError, match="broken"):
             requested_bytes(analyses, name)

@@ -23,7 +23,7 @@ from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
 from iotide.events.network.wire import Ack, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobDetail, JobSummary
 from iotide.results.prediction import Prediction
-from support.jobs.analyzer_kinds import made_by
+from support.jobs.analyzer_kinds import replace_analyzer
 from support.servers.sinks import RememberingSink
 
 NOW = 1_700_000_000.0
@@ -94,7 +94,7 @@ def test_short_job_without_queries_is_not_analysed(monkeypatch: pytest.MonkeyPat
         raise AssertionError
 
     for name in ANALYZERS:
-        made_by(monkeypatch, name, made)
+        replace_analyzer(monkeypatch, name, made)
     running = Running(retain_s=10)
     running.begin("job", list(range(100)))
     running.end("job")
@@ -113,7 +113,7 @@ def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pyt
             made.append(kind.name)
             return kind.make(context)
 
-        made_by(monkeypatch, kind.name, noted)
+        replace_analyzer(monkeypatch, kind.name, noted)
     running = Running(retain_s=10)
     running.begin("job", list(range(100)), list(range(100, 200)))
     collector = AggregatorCollector(running.aggregator, IngestStats, 10, lambda: running.now)

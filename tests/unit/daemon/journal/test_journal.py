@@ -19,7 +19,7 @@ from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Posi
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES
 from iotide.daemon.journal.synced_mark import NAME as MARK_NAME
-from support.servers.restarted_job import copied
+from support.servers.restarted_job import copy_folder
 from support.system.waiting import wait_for
 
 NEVER = Position(0, 0)
@@ -218,7 +218,7 @@ def test_quota_ends_the_journal_which_goes_on_once_there_is_room(tmp_path: Path)
     journal.trim(lost_until)
     journal.append([b"y"], b"", MOMENT)
     assert journal.sync(wait=True).record == 62  # a number is left out, so that replay reports a gap
-    copied(tmp_path, killed := tmp_path.with_name("killed"))  # a kill before a snapshot contains the missing data
+    copy_folder(tmp_path, killed := tmp_path.with_name("killed"))  # a kill before a snapshot contains the missing data
     assert numbers(replayed(killed))[-1] == before.record
     assert [each.first for each in replayed(killed) if isinstance(each, Gap)] == [1]  # the removed records
     journal.accept()

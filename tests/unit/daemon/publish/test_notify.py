@@ -21,7 +21,7 @@ from iotide.events import ConfigError
 from iotide.results.alerts import Alert, AlertState
 from iotide.results.base import Estimate
 from pydantic import ValidationError
-from support.servers.http_receivers import hearing
+from support.servers.http_receivers import http_receiver
 
 T0 = 1_700_000_000.0
 
@@ -179,7 +179,7 @@ def test_message_of_a_webhook_is_version_4() -> None:
 
 def test_message_is_posted_with_a_token_of_a_file(tmp_path: Path) -> None:
     token = tmp_path / "token"
-    with hearing() as heard:
+    with http_receiver() as heard:
         token.write_text("secret\n")
         assert post(heard.url + "/x", b"[]", 5, token, None).outcome == "sent"
         path, headers, body = heard.requests[0]
@@ -192,7 +192,7 @@ def test_message_is_posted_with_a_token_of_a_file(tmp_path: Path) -> None:
 
 
 def test_redirection_is_not_followed() -> None:
-    with hearing() as elsewhere, hearing(status=302, headers={"Location": elsewhere.url}) as heard:
+    with http_receiver() as elsewhere, http_receiver(status=302, headers={"Location": elsewhere.url}) as heard:
         answer = post(heard.url, b"[]", 5, None, None)
         assert answer.outcome == "refused"
         assert f"leads to {elsewhere.url}, which is not followed" in answer.response_text
@@ -203,7 +203,7 @@ def test_redirection_is_not_followed() -> None:
     ("status", "outcome"), [(204, "sent"), (400, "refused"), (401, "refused"), (429, "failed"), (503, "failed")]
 )
 def test_message_of_the_other_side_is_reported(status: int, outcome: str) -> None:
-    with hearing(status=status, body=b"" if status == 204 else b"no\nlabels\x1b[31m") as heard:
+    with http_receiver(status=status, body=b"" if status == 204 else b"no\nlabels\x1b[31m") as heard:
         answer = post(heard.url, b"[]", 5, None, None)
     assert answer.outcome == outcome
     if outcome != "sent":
@@ -227,7 +227,7 @@ def test_receiver_that_is_away_or_silent_or_speaks_no_http_is_tried_again() -> N
 
 
 def test_untrusted_certificate_is_rejected(tmp_path: Path) -> None:
-    with hearing() as heard:
+    with http_receiver() as heard:
         answer = post(heard.url.replace("http:", "https:"), b"[]", 5, None, None)
     assert answer.outcome == "failed"
     nothing = tmp_path / "ca.pem"

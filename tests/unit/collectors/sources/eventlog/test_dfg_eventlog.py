@@ -23,7 +23,7 @@ from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5
 from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
 from iotide.events import Flag, Kind, Layer, UnavailableError
-from support.formats.parsing import Stream, collect, cut, one, parse
+from support.formats.parsing import Stream, collect, only_stream, parse, split_at
 
 READ_AGAIN = ("a.h5", "a.csv", "a.parquet", "a.xes")
 FORMS = pytest.mark.parametrize("name", READ_AGAIN)
@@ -64,7 +64,7 @@ def read_again(data: bytes, name: str) -> tuple[dict[str, Stream], Input]:
 def test_events_are_read_again_as_they_were(name: str, tmp_path: Path) -> None:
     streams, about = read_again(bytes_of(LOG, name, tmp_path), name)
     assert about.problems.total == 0
-    stream = one(streams)
+    stream = only_stream(streams)
     assert (stream.info.command, stream.info.host, stream.info.rank) == ("ls", "n1", 3)
     assert (stream.info.job, stream.info.user, stream.info.clock_offset_ns) == ("job", "ann", 0)
     rows = stream.rows()
@@ -119,7 +119,7 @@ def test_any_log_survives_writing_and_reading_however_it_is_split(
     calls, files = ["", *(text.strip() or "c" for text in texts)], ["", *texts]
     written = [log_case(case, rows, clock=clock) for case, (rows, clock) in cases.items()]
     data = bytes_of(EventLog(calls, files, ["activity"], written), name, tmp_path)
-    streams, about = parse(FORMATS[sniff(data, name)].parser, cut(data, places), name)
+    streams, about = parse(FORMATS[sniff(data, name)].parser, split_at(data, places), name)
     assert about.problems.total == 0
     found = {stream.rsplit(":", 1)[1]: value for stream, value in streams.items()}
     assert set(found) == set(cases)
@@ -204,7 +204,7 @@ def test_damaged_lines_of_csv_cost_themselves(tmp_path: Path) -> None:
         lines[1].replace(",10,", ",ten,"),
     ]
     streams, about = read_again("\n".join([lines[0], lines[1], *bad, "", *lines[2:]]).encode(), "a.csv")
-    assert one(streams).events.start.tolist() == [row[4] for row in ROWS]
+    assert only_stream(streams).events.start.tolist() == [row[4] for row in ROWS]
     assert [problem.line for problem in about.problems.first] == [3, 4, 5, 6, 7] or sorted(
         problem.line or 0 for problem in about.problems.first
     ) == [3, 4, 5, 6, 7]
@@ -264,7 +264,7 @@ def test_any_bytes_after_a_header_are_events_or_problems(data: bytes) -> None:
 def test_file_is_told_by_its_content_and_streams_end(name: str, tmp_path: Path) -> None:
     (tmp_path / "unnamed").write_bytes(bytes_of(LOG, name, tmp_path))
     source = open_file(tmp_path / "unnamed", Origin(job="j"))
-    stream = one(collect(read_all(source)))
+    stream = only_stream(collect(read_all(source)))
     assert stream.closed
     assert stream.info.source == sniff((tmp_path / name).read_bytes(), "x")
     assert source.counters["events"] == 3

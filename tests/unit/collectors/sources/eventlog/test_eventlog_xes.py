@@ -10,7 +10,7 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.eventlog.xes_log import LONGEST_TAG, XesParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import InputError
-from support.formats.parsing import collect, one, parse
+from support.formats.parsing import collect, only_stream, parse
 
 EVENT = '<event><string key="concept:name" value="read"/><date key="time:timestamp" value="{}"/></event>'
 TRACE = '<trace><string key="concept:name" value="a_n1_2"/>{}</trace>'
@@ -28,7 +28,7 @@ def test_log_of_another_tool_has_calls_and_times_by_activity_and_stamp() -> None
     )
     streams, about = parse(XesParser, data, "a.xes")
     assert about.problems.total == 0
-    stream = one(streams)
+    stream = only_stream(streams)
     assert (stream.info.command, stream.info.host, stream.info.rank) == ("a", "n1", 2)
     assert [row["call"] for row in stream.rows()] == ["read"] * 3
     second = 1_700_000_000 * 10**9
@@ -44,7 +44,7 @@ def test_attributes_of_attributes_and_of_other_levels_are_no_values_of_events() 
     data = log(event).replace(
         b"<log>", b'<log><global scope="event"><string key="call" value="none"/></global><string key="x" value="y"/>'
     )
-    rows = one(parse(XesParser, data)[0]).rows()
+    rows = only_stream(parse(XesParser, data)[0]).rows()
     assert [(row["call"], row["start"], row["duration"]) for row in rows] == [("write", 7, 3)]
 
 
@@ -53,7 +53,7 @@ def test_prefixed_elements_are_those_of_the_namespace() -> None:
         '<x:log xmlns:x="http://www.xes-standard.org/"><x:trace><x:event><x:string key="call" value="read"/>'
         '<x:int key="start" value="1"/></x:event></x:trace></x:log>'
     )
-    stream = one(parse(XesParser, data.encode())[0])
+    stream = only_stream(parse(XesParser, data.encode())[0])
     assert (stream.events.start.tolist(), stream.info.origin) == ([1], "trace")
 
 
@@ -69,17 +69,17 @@ def test_events_come_while_the_log_grows() -> None:
     whole = log(EVENT.format("2023-11-14T22:13:20Z"), EVENT.format("2023-11-14T22:13:21Z"))
     cut = whole.rindex(b"</event>") + len(b"</event>")
     items = parser.feed(whole[:cut])
-    assert len(one(collect(items)).events) == 2
+    assert len(only_stream(collect(items)).events) == 2
     items += parser.feed(whole[cut:])
     items += parser.finish()
-    assert one(collect(items)).closed
+    assert only_stream(collect(items)).closed
     assert about.problems.total == 0
 
 
 def test_truncated_log_keeps_its_events_and_is_reported() -> None:
     whole = log(EVENT.format("2023-11-14T22:13:20Z"), EVENT.format("2023-11-14T22:13:21Z"))
     streams, about = parse(XesParser, whole[:-40])
-    assert len(one(streams).events) == 1
+    assert len(only_stream(streams).events) == 1
     assert "read no further" in str(about.problems.first[0])
 
 
@@ -99,7 +99,7 @@ def test_truncated_log_keeps_its_events_and_is_reported() -> None:
 def test_damaged_event_costs_itself_and_is_told_with_its_line(event: str) -> None:
     good = EVENT.format("2023-11-14T22:13:20Z")
     streams, about = parse(XesParser, log(good, "\n", event, good))
-    assert len(one(streams).events) == 2
+    assert len(only_stream(streams).events) == 2
     assert [problem.line for problem in about.problems.first] == [3]
 
 

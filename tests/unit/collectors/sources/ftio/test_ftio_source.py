@@ -15,7 +15,7 @@ from iotide.collectors.source import Closed, Origin, SourceItem
 from iotide.collectors.sources.tmio.ftio import FtioSource
 from iotide.events import ConfigError, EventBatch, Flag, Kind, Layer
 from iotide.events.network.wire import MAX_BATCH_EVENTS
-from support.formats.parsing import Stream, collect, one
+from support.formats.parsing import Stream, collect, only_stream
 from support.system.waiting import wait_for
 
 NOW = 1_790_000_000.0
@@ -72,7 +72,7 @@ class Bench:
         return [(stream.info.job, stream.info.host) for stream in self.streams.values()]
 
     def events(self) -> EventBatch:
-        return one(self.streams).events
+        return only_stream(self.streams).events
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 def test_each_message_becomes_events_of_one_stream(bench: Bench) -> None:
     bench.listen()
     bench.send(*(burst(10.0 * number) for number in range(50)))
-    stream = one(bench.streams)
+    stream = only_stream(bench.streams)
     assert (stream.info.job, stream.info.source, stream.info.host, stream.info.user) == ("ftio", "ftio", "here", "ann")
     assert (stream.info.ranks, stream.info.clock_offset_ns) == (4, None)
     assert stream.info.origin == bench.source.endpoint
@@ -106,7 +106,7 @@ def test_messages_polled_together_give_what_they_give_one_by_one(bench: Bench) -
     messages = [burst(0), msgpack.packb(gekko), burst(10, count=5), msgpack.packb({"b": [NAN], "ts": [0], "te": [1]})]
 
     def rows(job: str) -> list[tuple[Any, ...]]:
-        stream = one({key: stream for key, stream in bench.streams.items() if stream.info.job == job})
+        stream = only_stream({key: stream for key, stream in bench.streams.items() if stream.info.job == job})
         return sorted(tuple(row[name] for name in ("start", "duration", "bytes", "call")) for row in stream.rows())
 
     def named(message: bytes, job: str) -> bytes:
@@ -212,7 +212,7 @@ def test_stamps_that_begin_again_after_a_silence_are_a_new_run(bench: Bench) -> 
     bench.listen()
     bench.send(*(burst(10.0 * number) for number in range(5)))
     bench.now += 60
-    first_id = one(bench.streams)
+    first_id = only_stream(bench.streams)
     news = bench.send(burst(0), burst(10))
     assert isinstance(news[0], Closed)
     assert bench.jobs() == [("ftio", "here"), ("ftio.2", "here")]
@@ -264,7 +264,7 @@ def test_a_message_that_is_too_long_costs_itself(bench: Bench) -> None:
 def test_a_long_message_comes_in_batches_that_the_wire_takes(bench: Bench) -> None:
     bench.listen()
     bench.send(burst(count=2 * MAX_BATCH_EVENTS + 5))
-    batches = one(bench.streams).batches
+    batches = only_stream(bench.streams).batches
     assert [len(batch) for batch in batches] == [MAX_BATCH_EVENTS, MAX_BATCH_EVENTS, 5]
 
 
@@ -309,7 +309,7 @@ def test_other_sections_and_directions_keep_their_names(bench: Bench) -> None:
         msgpack.packb({"read_sync": {"bandwidth": arrays}, "write_async_b": {"bandwidth": arrays}}),
         burst(10),
     )
-    stream = one(bench.streams)
+    stream = only_stream(bench.streams)
     named = [stream.definitions.string(call) for call in stream.events.call.tolist()]
     assert sorted(named) == ["read_sync", "write_sync", "write_sync"]
     assert sorted(stream.events.kind.tolist()) == [Kind.READ, Kind.WRITE, Kind.WRITE]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from iotide.collectors.sources.tmio.parser import TmioParser
 from iotide.events import Flag, Kind, Layer
 from iotide.events.network.wire import MAX_BATCH_EVENTS
-from support.formats.parsing import Stream, cut, one, parse
+from support.formats.parsing import Stream, only_stream, parse, split_at
 from support.places import DATA
 
 NS = 10**9
@@ -22,7 +22,7 @@ NS = 10**9
 
 def stream_of(value: Any) -> Stream:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return one(parse(TmioParser, data)[0])
+    return only_stream(parse(TmioParser, data)[0])
 
 
 def told(stream: Stream) -> list[tuple[int, int, int]]:
@@ -41,7 +41,7 @@ RANK_EVENTS = [(1 * NS, 1 * NS, 100), (2_500_000_000, 2 * NS, 100)]
 @pytest.mark.parametrize("name", ["tmio-8ranks.jsonl", "tmio-8ranks.msgpack"])
 def test_eight_rank_sample_has_every_phase_of_every_flush(name: str) -> None:
     streams, about = parse(TmioParser, (DATA / name).read_bytes())
-    stream = one(streams)
+    stream = only_stream(streams)
     events = stream.events
     assert about.problems.total == 0
     assert stream.info.ranks == 8
@@ -56,7 +56,7 @@ def test_eight_rank_sample_has_every_phase_of_every_flush(name: str) -> None:
 
 
 def test_first_version_counts_in_megabytes_and_later_ones_in_bytes() -> None:
-    events = one(parse(TmioParser, (DATA / "tmio-8ranks.jsonl").read_bytes())[0]).events
+    events = only_stream(parse(TmioParser, (DATA / "tmio-8ranks.jsonl").read_bytes())[0]).events
     written = int(events.bytes[events.kind == Kind.WRITE].sum())
     assert written == pytest.approx(15 * 329.1656e6, rel=1e-5)
     one_flush = section(b_rank_avr=[2.0], t_rank_s=[0.0], t_rank_e=[3.0])
@@ -102,7 +102,7 @@ def test_required_bandwidth_and_times_are_left_out_by_rule() -> None:
         "io_time": {"delta_t_agg": 1.0},
     }
     streams, about = parse(TmioParser, json.dumps(record).encode())
-    rows = one(streams).rows()
+    rows = only_stream(streams).rows()
     assert [(row["call"], row["kind"]) for row in rows] == [("read_async_t", Kind.READ)] * 2
     assert about.counters["sections_ignored:required_bandwidth"] == 2
     assert about.counters["sections_ignored:io_time"] == 1
@@ -138,7 +138,7 @@ def test_asynchronous_samples_of_messagepack_give_the_actual_throughput() -> Non
     sample = [40, 1.0, 3.0, 9.0, 25.0, 20.0, 1.0, 1.0, 1]
     record = ["write_async", True, True, 40, 0, 0, 0, 1, 0, 0, 1, 2, 8, [sample]]
     streams, about = parse(TmioParser, msgpack.packb(record) + msgpack.packb(["io_time", 1.0]))
-    assert [(row["call"], row["bytes"]) for row in one(streams).rows()] == [("write_async_t", 40)]
+    assert [(row["call"], row["bytes"]) for row in only_stream(streams).rows()] == [("write_async_t", 40)]
     assert about.counters["sections_ignored:required_bandwidth"] == 1
     assert about.counters["sections_ignored:io_time"] == 1
 
@@ -151,7 +151,7 @@ def test_wrong_number_costs_its_interval_only(token: str) -> None:
     if token == "1e999":  # no double, so no JSON that can be repaired
         assert streams == {}
     else:
-        assert told(one(streams)) == [(0, NS, 1), (2 * NS, NS, 3)]
+        assert told(only_stream(streams)) == [(0, NS, 1), (2 * NS, NS, 3)]
         assert about.counters["intervals_malformed"] == 1
     (error,) = about.problems.first
     assert str(error).startswith("8.jsonl:1: ")
@@ -167,7 +167,7 @@ def test_wrong_number_costs_its_interval_only(token: str) -> None:
 )
 def test_ragged_arrays_are_reported_and_their_common_part_is_used(arrays: Any, events: Any) -> None:
     streams, about = parse(TmioParser, json.dumps(section(**arrays)).encode())
-    assert told(one(streams)) == events
+    assert told(only_stream(streams)) == events
     (error,) = about.problems.first
     assert "values" in error.problem
     assert error.expected == "arrays of equal length"
@@ -177,7 +177,7 @@ def test_ragged_arrays_are_reported_and_their_common_part_is_used(arrays: Any, e
 def test_interval_that_ends_before_it_begins_is_reported(rate: float) -> None:
     record = section(b_rank_avr=[rate, 1], t_rank_s=[5.0, 6], t_rank_e=[4.0, 7])
     streams, about = parse(TmioParser, json.dumps(record).encode())
-    assert told(one(streams)) == [(6 * NS, NS, 1)]
+    assert told(only_stream(streams)) == [(6 * NS, NS, 1)]
     assert "from 5 s to 4 s" in about.problems.first[0].problem
 
 
@@ -190,13 +190,13 @@ FLUSH = json.dumps(section(**RANKS)).encode() + b"\n"
 def test_broken_flush_is_named_and_its_neighbours_are_kept(broken: bytes) -> None:
     broken = broken.rstrip() + b"\n"
     streams, about = parse(TmioParser, FLUSH + broken + FLUSH)
-    assert told(one(streams)) == RANK_EVENTS * 2
+    assert told(only_stream(streams)) == RANK_EVENTS * 2
     assert [error.line for error in about.problems.first] == [2]
 
 
 def test_last_flush_that_is_cut_off_is_reported() -> None:
     streams, about = parse(TmioParser, FLUSH + FLUSH[:50])
-    assert told(one(streams)) == RANK_EVENTS
+    assert told(only_stream(streams)) == RANK_EVENTS
     assert [(error.line, error.problem) for error in about.problems.first] == [(2, "the document is cut off")]
 
 
@@ -215,7 +215,7 @@ def test_cut_off_and_garbled_messagepack_is_reported_and_what_came_before_is_kep
     record = msgpack.packb({"b": [100, 50], "ts": [1, 2.5], "te": [2, 4.5]})
     for tail, problem in ((record[:-3], "cut off"), (b"\xc1" + record, "no MessagePack")):
         streams, about = parse(TmioParser, record + tail)
-        assert told(one(streams)) == RANK_EVENTS
+        assert told(only_stream(streams)) == RANK_EVENTS
         (error,) = about.problems.first
         assert error.line == 2
         assert problem in error.problem
@@ -241,8 +241,8 @@ _INPUTS = [
 @settings(deadline=None)
 def test_any_split_gives_the_same_events(text: bytes, places: list[int]) -> None:
     whole, whole_about = parse(TmioParser, text)
-    split, split_about = parse(TmioParser, cut(text, places))
-    assert one(split).rows() == one(whole).rows()
+    split, split_about = parse(TmioParser, split_at(text, places))
+    assert only_stream(split).rows() == only_stream(whole).rows()
     assert [str(error) for error in split_about.problems.first] == [str(error) for error in whole_about.problems.first]
 
 

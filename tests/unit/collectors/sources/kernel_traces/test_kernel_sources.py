@@ -15,7 +15,7 @@ from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser, 
 from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
 from iotide.collectors.sources.kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from iotide.events import Flag, Kind, Layer
-from support.formats.parsing import cut, one, parse
+from support.formats.parsing import only_stream, parse, split_at
 from support.places import DATA
 
 PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
@@ -23,7 +23,7 @@ LTTNG = gzip.decompress((DATA / "lttng.txt.gz").read_bytes())
 
 
 def rows_of(parser: Any, text: str) -> list[dict[str, Any]]:
-    return one(parse(parser, text.encode())[0]).rows()
+    return only_stream(parse(parser, text.encode())[0]).rows()
 
 
 def short(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -62,7 +62,7 @@ def two(head: str, flags: str = "", subsystem: str = "sched:", switch: str = SWI
 )
 def test_tracers_in_the_kernels_format_have_the_same_events(parser: Any, text: str) -> None:
     streams, about = parse(parser, text.encode())
-    rows = one(streams).rows()
+    rows = only_stream(streams).rows()
     assert [short(row) for row in rows] == EXPECTED
     assert [row["start"] for row in rows] == [12_000_001_000, 12_000_001_000, 12_000_002_000]
     assert rows[2]["flags"] == Flag.BLOCKING
@@ -110,7 +110,7 @@ def test_a_thread_that_perf_has_lost_sight_of_is_named_by_the_switch() -> None:
     head = "a b 7 [001]  12.000001: sched:sched_switch: prev_comm=c prev_pid=4 prev_prio=120 prev_state=R ==> "
     text = f"{head}next_comm=a b next_pid=7 next_prio=120\n   :-1  -1 [001] 12.000002: sched:sched_switch: {SWITCH}\n"
     streams, about = parse(PerfParser, text.encode())
-    rows = one(streams).rows()
+    rows = only_stream(streams).rows()
     assert [row["tid"] for row in rows if row["call"] == "sched_switch"] == [4, 7]
     assert {row["file"] for row in rows} == {"comm:a b", "comm:swapper/1"}
     assert not about.problems.total
@@ -126,10 +126,10 @@ def test_a_wakeup_in_an_interrupt_is_the_devices_not_the_interrupted_threads() -
         f"a 1 [001] 12.000009: {wake}"
     )
     streams, about = parse(PerfParser, text.encode())
-    wakes = [row["tid"] for row in one(streams).rows() if row["call"] == "sched_waking"]
+    wakes = [row["tid"] for row in only_stream(streams).rows() if row["call"] == "sched_waking"]
     assert wakes == [1, 0, 0, 1, 1]
     assert about.counters["lines_ignored:context"] == 4
-    hard = one(parse(TraceCmdParser, f"a-1 [000] d.h1. 1.5: sched_waking: {WAKING}\n".encode())[0]).rows()
+    hard = only_stream(parse(TraceCmdParser, f"a-1 [000] d.h1. 1.5: sched_waking: {WAKING}\n".encode())[0]).rows()
     assert hard[-1]["tid"] == 0
 
 
@@ -166,7 +166,7 @@ def test_malformed_lines_are_counted_and_named_and_cost_nothing_else() -> None:
     streams, about = parse(
         PerfParser, (good + "garbage\n" + good + "a 7 [001] 12.000002: sched:sched_waking: pid\n").encode()
     )
-    assert len([row for row in one(streams).rows() if row["call"] == "sched_waking"]) == 2
+    assert len([row for row in only_stream(streams).rows() if row["call"] == "sched_waking"]) == 2
     assert about.problems.total == about.counters["lines_malformed"] == 2
     assert [problem.line for problem in about.problems.first] == [2, 4]
     assert "perf script" in str(about.problems.first[0])
@@ -177,8 +177,8 @@ def test_malformed_lines_are_counted_and_named_and_cost_nothing_else() -> None:
 @given(places=st.lists(st.integers(0, 2**20), max_size=5))
 def test_any_split_gives_the_same_events(parser: Any, text: bytes, places: list[int]) -> None:
     whole, about = parse(parser, text[:60_000])
-    parts, again = parse(parser, cut(text[:60_000], places))
-    assert one(parts).rows() == one(whole).rows()
+    parts, again = parse(parser, split_at(text[:60_000], places))
+    assert only_stream(parts).rows() == only_stream(whole).rows()
     assert about.counters == again.counters
 
 
@@ -249,7 +249,7 @@ def test_events_of_locks_have_thread_lock_and_time() -> None:
         '{"event": "lock_lost", "lock": "0x10", "tid": 1, "ts": 1.7}\n{"event": 3}\n'
     )
     streams, about = parse(LockEventsParser, lines.encode())
-    assert [(row["call"], row["tid"], row["file"], row["start"]) for row in one(streams).rows()] == [
+    assert [(row["call"], row["tid"], row["file"], row["start"]) for row in only_stream(streams).rows()] == [
         ("process_state", 1, "comm:worker", 1_500_000_000),
         ("lock_req", 1, "lock:0x10", 1_500_000_000),
         ("lock_acq", 1, "lock:16", 1_600_000_000),
@@ -269,19 +269,21 @@ FTRACE = """# tracer: nop
 
 def test_system_calls_in_ftraces_own_text_are_calls() -> None:
     streams, about = parse(TraceCmdParser, FTRACE.encode())
-    rows = [row for row in one(streams).rows() if row["layer"] != Layer.KERNEL]
+    rows = [row for row in only_stream(streams).rows() if row["layer"] != Layer.KERNEL]
     assert [(row["call"], row["file"], row["duration"], row["errno"]) for row in rows] == [
         ("openat", "/data/x", 1000, 0),
         ("write", "/data/x", 2000, 11),
     ]
-    assert {row["file"] for row in one(streams).rows() if row["call"] == "process_state"} == {"comm:tmux: server"}
+    assert {row["file"] for row in only_stream(streams).rows() if row["call"] == "process_state"} == {
+        "comm:tmux: server"
+    }
     assert about.counters["lines_ignored:other_event"] == 1
     assert not about.problems.total
 
 
 def test_a_buffers_name_before_the_lines_of_trace_cmd_is_no_command() -> None:
     line = f"my buffer-2:             a b-7     [001]     1.5: sched_waking:         {WAKING}\n"
-    row = one(parse(TraceCmdParser, line.replace("my ", "my_").encode())[0]).rows()[0]
+    row = only_stream(parse(TraceCmdParser, line.replace("my ", "my_").encode())[0]).rows()[0]
     assert short(row) == ("process_state", 7, 0, "comm:a b")
 
 
@@ -302,7 +304,7 @@ def test_descriptors_are_followed_through_copies_of_copies_and_closes() -> None:
         text += lttng(2 * at + 2, 0, f"syscall_exit_{name}", f"ret = {result}")
     for pieces in ([text.encode()], [line.encode() for line in text.splitlines(keepends=True)]):
         streams, _ = parse(LttngParser, pieces)
-        assert [row["file"] for row in one(streams).rows() if row["call"] == "write"] == ["/a", "", "/b"]
+        assert [row["file"] for row in only_stream(streams).rows() if row["call"] == "write"] == ["/a", "", "/b"]
 
 
 def test_halves_of_calls_without_the_other_are_counted() -> None:
@@ -311,7 +313,7 @@ def test_halves_of_calls_without_the_other_are_counted() -> None:
         for at, half in enumerate(["exit_read: 0x1", "enter_read: fd: 3", "enter_write: fd: 3", "exit_write: 0x1"])
     )
     streams, about = parse(PerfParser, text.encode())
-    assert [row["call"] for row in one(streams).rows() if row["layer"] != Layer.KERNEL] == ["write"]
+    assert [row["call"] for row in only_stream(streams).rows() if row["layer"] != Layer.KERNEL] == ["write"]
     assert (about.counters["calls_without_begin"], about.counters["calls_without_end"]) == (1, 1)
     assert about.counters["lines_ignored:context"] == 3
 
@@ -400,6 +402,6 @@ def test_stamp_later_than_any_call_is_a_malformed_line_that_costs_itself(stamp: 
     if "-" in stamp:
         lines = [line.replace("1412670961.", "2020-01-01 00:00:00.", 1) for line in lines]
     streams, about = parse(LttngParser, "".join(lines).encode())
-    assert [row["call"] for row in one(streams).rows()].count("sched_switch") == 2
-    assert max(one(streams).events.start.tolist()) < 2**62
+    assert [row["call"] for row in only_stream(streams).rows()].count("sched_switch") == 2
+    assert max(only_stream(streams).events.start.tolist()) < 2**62
     assert about.counters["lines_malformed"] == 1

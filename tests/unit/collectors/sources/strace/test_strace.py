@@ -16,7 +16,7 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.strace import parser as strace
 from iotide.collectors.sources.strace.parser import StraceParser, name_parts
 from iotide.events import Flag, Kind, Layer
-from support.formats.parsing import cut, one, parse
+from support.formats.parsing import only_stream, parse, split_at
 from support.places import DATA
 from support.system.growth import assert_linear
 
@@ -24,7 +24,7 @@ SAMPLE = DATA / "strace_pipe.txt"
 
 
 def rows_of(*lines: str | bytes, **options: Any) -> list[dict[str, Any]]:
-    return one(parse(StraceParser, text_of(*lines), **options)[0]).rows()
+    return only_stream(parse(StraceParser, text_of(*lines), **options)[0]).rows()
 
 
 def text_of(*lines: str | bytes) -> bytes:
@@ -156,7 +156,7 @@ NOON = round(time.mktime((2024, 2, 29, 12, 0, 0, 0, 0, -1))) * 10**9
 @pytest.mark.parametrize("pid", ["", "17 ", "17    ", "[pid    17] ", "17<sh> ", "[pid 17<cat>] "])
 def test_every_way_to_stamp_lines_is_read(pid: str, leaders: list[str], starts: list[int], offset: int | None) -> None:
     lines = [f"{pid}{leader} close(3</x>) = 0 <0.000002>" for leader in leaders]
-    stream = one(parse(StraceParser, text_of(*lines), modified_ns=NOON)[0])
+    stream = only_stream(parse(StraceParser, text_of(*lines), modified_ns=NOON)[0])
     assert stream.events.start.tolist() == starts
     assert stream.info.clock_offset_ns == offset
     assert set(stream.events.pid.tolist()) == {17 if pid else 0}
@@ -164,7 +164,9 @@ def test_every_way_to_stamp_lines_is_read(pid: str, leaders: list[str], starts: 
 
 def test_clock_that_steps_back_across_midnight_goes_back_a_day() -> None:
     clocks = ["23:59:59.9", "00:00:00.1", "23:59:59.95", "00:00:00.2"]
-    stream = one(parse(StraceParser, text_of(*[f"{clock} close(3</x>) = 0" for clock in clocks]), modified_ns=NOON)[0])
+    stream = only_stream(
+        parse(StraceParser, text_of(*[f"{clock} close(3</x>) = 0" for clock in clocks]), modified_ns=NOON)[0]
+    )
     midnight = NOON - DAY // 2
     assert (stream.events.start - midnight).tolist() == [-100_000_000, 100_000_000, -50_000_000, 200_000_000]
 
@@ -219,7 +221,7 @@ def test_second_half_that_strace_did_not_stamp_is_joined_to_the_line_before_it(p
         ")                               = 0 <0.1>",
     )
     streams, about = parse(StraceParser, [text[:place], text[place:]])
-    rows = one(streams).rows()
+    rows = only_stream(streams).rows()
     assert [(row["call"], row["bytes"], row["duration"]) for row in rows] == [("close", 0, 10**8), ("read", 3, 10**5)]
     assert about.counters["lines_ignored:interrupted"] == 1
     assert about.counters["lines_malformed"] == 1
@@ -234,7 +236,7 @@ def test_second_half_without_its_beginning_belongs_to_the_line_before(data: str)
         ") = 5 <0.000300>",
     )
     streams, about = parse(StraceParser, text)
-    rows = one(streams).rows()
+    rows = only_stream(streams).rows()
     assert [(row["call"], row["pid"], row["bytes"], row["duration"]) for row in rows] == [
         ("close", 18, 0, 10**8),
         ("write", 17, 5, 300_000),
@@ -250,7 +252,7 @@ def test_process_that_ends_between_the_halves_of_a_call_has_no_result() -> None:
         "17 1795229276.3 <... openat resumed>) = ? <unavailable>",
     )
     streams, about = parse(StraceParser, text)
-    assert len(one(streams).events) == 1
+    assert len(only_stream(streams).events) == 1
     assert about.counters["lines_ignored:no_result"] == 1
     assert about.counters["lines"] == accounted(about.counters) == 3
     assert about.problems.total == 0
@@ -270,7 +272,7 @@ def test_resumed_call_without_its_beginning_is_a_problem() -> None:
         "17 1795229276.3 close(3</x>) = 0 <0.1>",
     )
     streams, about = parse(StraceParser, text)
-    assert len(one(streams).events) == 1
+    assert len(only_stream(streams).events) == 1
     assert [error.line for error in about.problems.first] == [1, 3]
     assert about.counters["lines"] == accounted(about.counters) == 4
 
@@ -305,7 +307,7 @@ def test_resumed_call_without_its_beginning_is_a_problem() -> None:
 def test_lines_that_are_no_events_are_left_out_by_rule(line: str, reason: str) -> None:
     before = "17 1795229276.1 close(3</x>) = 0 <0.1>"
     streams, about = parse(StraceParser, text_of(before, line, before))
-    assert len(one(streams).events) == 2
+    assert len(only_stream(streams).events) == 2
     assert about.counters[f"lines_ignored:{reason}"] == 1
     assert about.problems.total == 0
     assert about.counters["lines"] == accounted(about.counters) == 3
@@ -329,7 +331,7 @@ def test_lines_that_are_no_events_are_left_out_by_rule(line: str, reason: str) -
 def test_bad_line_is_named_and_its_neighbours_are_kept(line: str) -> None:
     good = "17 1795229276.1 close(3</x>) = 0 <0.1>"
     streams, about = parse(StraceParser, text_of(good, line, good), name="a.st")
-    assert len(one(streams).events) == 2
+    assert len(only_stream(streams).events) == 2
     (error,) = about.problems.first
     assert str(error).startswith("a.st:2: ")
     assert "strace -f -tt -T -y" in error.expected
@@ -367,7 +369,7 @@ def test_pending_halves_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> 
     halves = [f'{pid} 1795229276.1 unlink("/{"x" * 20}" <unfinished ...>' for pid in (1, 2, 3)]
     rests = [f"{pid} 1795229276.2 <... unlink resumed>) = 0" for pid in (3, 1)]
     streams, about = parse(StraceParser, [text_of(line) for line in (*halves, *rests)])
-    assert [row["pid"] for row in one(streams).rows()] == [3]
+    assert [row["pid"] for row in only_stream(streams).rows()] == [3]
     assert about.counters["calls_never_resumed"] == 2
     assert [error.line for error in about.problems.first] == [5]
 
@@ -423,7 +425,7 @@ def test_line_that_never_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strace, "MAX_LINE_BYTES", 200)
     good = text_of("17 1795229276.1 close(3</x>) = 0 <0.1>")
     streams, about = parse(StraceParser, [good, b"x" * 201, b"x" * 500, b"\n" + good])
-    assert len(one(streams).events) == 2
+    assert len(only_stream(streams).events) == 2
     assert about.counters["lines"] == accounted(about.counters) == 3
 
 
@@ -440,7 +442,7 @@ def test_line_that_never_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_name_tells_command_host_and_rank(name: str, parts: tuple[str, str, int]) -> None:
     assert name_parts(name) == parts
-    stream = one(parse(StraceParser, text_of("1 1795229276.1 close(3</x>) = 0 <0.1>"), name=name)[0])
+    stream = only_stream(parse(StraceParser, text_of("1 1795229276.1 close(3</x>) = 0 <0.1>"), name=name)[0])
     assert (stream.info.command, stream.info.host or "", stream.info.rank) == (parts[0], parts[1] or "node1", parts[2])
     assert stream.rows()[0]["rank"] == parts[2]
 
@@ -451,7 +453,7 @@ def test_sample_is_accounted_for_line_by_line() -> None:
     assert about.problems.total == 0
     assert counters["lines"] == accounted(counters) == SAMPLE.read_bytes().count(b"\n")
     assert counters["lines_ignored:unfinished"] == SAMPLE.read_bytes().count(b"<unfinished ...>")
-    rows = one(streams).rows()
+    rows = only_stream(streams).rows()
     moved = {}
     for row in rows:
         moved[row["call"]] = moved.get(row["call"], 0) + row["bytes"]
@@ -474,7 +476,7 @@ _lines = st.lists(
 def test_any_split_gives_the_same_events_and_every_line_is_counted(lines: list[bytes], places: list[int]) -> None:
     text = b"".join(lines)
     whole, whole_about = parse(StraceParser, text)
-    split, split_about = parse(StraceParser, cut(text, places))
+    split, split_about = parse(StraceParser, split_at(text, places))
     assert [stream.rows() for stream in split.values()] == [stream.rows() for stream in whole.values()]
     assert split_about.counters == whole_about.counters
     assert whole_about.counters["lines"] == accounted(whole_about.counters) == len(lines)

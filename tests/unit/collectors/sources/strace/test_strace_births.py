@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.events import Kind, Layer
-from support.formats.parsing import one, parse
+from support.formats.parsing import only_stream, parse
 
 THREAD = "child_stack=0x7f, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD|CLONE_SETTLS, parent_tid=[9]"
 PROCESS = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD, child_tidptr=0x7f"
@@ -15,7 +15,7 @@ PROCESS = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD, child_tidptr=0x
 
 def rows_of(*lines: str) -> list[dict[str, Any]]:
     text = "".join(f"{line}\n" for line in lines).encode()
-    return one(parse(StraceParser, text)[0]).rows()
+    return only_stream(parse(StraceParser, text)[0]).rows()
 
 
 @pytest.mark.parametrize(

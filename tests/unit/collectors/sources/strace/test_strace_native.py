@@ -17,7 +17,7 @@ from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.sources.strace.texts import Texts
 from iotide.collectors.sources.strace.unfinished_calls import join_halves, join_halves_fallback
 from support.formats.changed_lines import changed
-from support.formats.parsing import cut, parse
+from support.formats.parsing import parse, split_at
 from support.formats.strace_fallback import assert_same, without_native
 from support.places import DATA
 
@@ -217,7 +217,7 @@ def test_many_texts_keep_their_numbers() -> None:
 def test_parser_with_and_without_native_give_the_same_batches_definitions_and_problems(
     text: bytes, places: list[int]
 ) -> None:
-    pieces = cut(text, places)
+    pieces = split_at(text, places)
     ours, about = parse(StraceParser, pieces)
     with without_native():
         theirs, fallback = parse(StraceParser, pieces)
