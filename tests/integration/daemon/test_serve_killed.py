@@ -99,9 +99,9 @@ def test_snapshots_leave_no_process_behind(tmp_path: Path) -> None:
     with served(tmp_path, **OFTEN) as server:
         iotide("collect", "--replay", "--connect", server.endpoint, "--job", "j", sample, cwd=tmp_path)
         wait_for((server.state / NAME).exists, what="a snapshot")
-        assert server._talking is not None
-        children = Path(f"/proc/{server._talking.process.pid}/task/{server._talking.process.pid}/children")
+        assert server._process is not None
+        children = Path(f"/proc/{server._process.process.pid}/task/{server._process.process.pid}/children")
         wait_for(lambda: not children.read_text(), what="end of all copies")
-        os.kill(server._talking.process.pid, signal.SIGTERM)
-        assert server._talking.process.wait(DEADLINE_S) == 0
+        os.kill(server._process.process.pid, signal.SIGTERM)
+        assert server._process.process.wait(DEADLINE_S) == 0
         assert not list((server.state / "journal").iterdir())
