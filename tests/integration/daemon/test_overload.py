@@ -33,8 +33,8 @@ async def test_flood_is_dropped_and_counted_and_another_job_is_predicted(tmp_pat
     flood.open("s", "flood")
     steady.open("t", "steady")
     with served(tmp_path) as server:
-        assert server._talking is not None
-        pid = server._talking.process.pid
+        assert server._process is not None
+        pid = server._process.process.pid
         async with collecting(server.endpoint, [flood], **SMALL) as agent, collecting(server.endpoint, [steady]):
             flood.periodic("s")  # the aggregator knows it, and stalls from now on
             await until(lambda: server_events(server.url, "flood") == 120)
