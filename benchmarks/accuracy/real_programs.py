@@ -34,18 +34,10 @@ FEWEST_PHASES: Final = 4
 NEAR: Final = 0.2  # maximum error of a correct start, in periods
 SAME: Final = 0.05  # maximum error of a correct period
 RESOLVED_S: Final = 0.01  # the finest bin of the signal
+MELT: Final = Path(__file__).parents[2] / "tests" / "programs" / "melt.lammps"
 LAMMPS: Final = """
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 6 0 6 0 6
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-fix 1 all nve
+variable cells equal 6
+include {melt}
 {output}
 run 800 every 20 "shell date +phase:%s%N >> own.txt" "shell sleep 0.45"
 """
@@ -131,7 +123,7 @@ def lammps(output: str) -> Callable[[Path], Run]:
     """LAMMPS stores the time after each output, and then sleeps."""
 
     def made(folder: Path) -> Run:
-        (folder / "in.melt").write_text(LAMMPS.format(output=output))
+        (folder / "in.melt").write_text(LAMMPS.format(melt=MELT, output=output))
         return traced(folder, ["lmp", "-in", "in.melt", "-log", "none"], lambda _output: read(folder / "own.txt"))
 
     def read(log: Path) -> list[Phases]:

@@ -27,19 +27,9 @@ NARROW: Final = 0.005
 """Half-width of the interval at which no more pairs are run."""
 STARTS: Final = 200
 
-MELT = """
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 16 0 16 0 16
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-fix 1 all nve
+MELT: Final = f"""
+variable cells equal 16
+include {Path(__file__).parents[2] / "tests" / "programs" / "melt.lammps"}
 dump d all atom 10 dump.melt
 thermo 100
 run 150

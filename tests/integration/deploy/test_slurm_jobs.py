@@ -18,6 +18,7 @@ import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.cli.cluster_demo.small_slurm import Slurm
 from iotide.results.jobs.job import JobDetail
+from support.places import PROGRAMS
 from support.servers.served_process import Served, served
 from support.servers.slurm import slurm
 from support.servers.slurm_scripts import install_flag
@@ -25,17 +26,9 @@ from support.system.waiting import wait_for
 from support.tracing.mpi import build
 from support.tracing.programs import need
 
-MELT: Final = """
-units lj
-lattice fcc 0.8442
-region box block 0 4 0 4 0 4
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-fix 1 all nve
+MELT: Final = f"""
+variable cells equal 4
+include {PROGRAMS / "melt.lammps"}
 dump 1 all atom 10 dump.melt
 run 50
 """

@@ -10,23 +10,14 @@ from pathlib import Path
 
 from iotide.results.jobs.run import RunSummary
 from support.jobs.own_log import assert_period, even_run
+from support.places import PROGRAMS
 from support.system.commands import iotide
 from support.tracing.mpi import dropped
 from support.tracing.programs import need
 
-MELT = """
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 {size} 0 {size} 0 {size}
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-fix 1 all nve
+MELT = f"""
+variable cells equal 8
+include {PROGRAMS / "melt.lammps"}
 dump d all atom 20 dump.melt
 run 300 every 20 "shell date +phase:%s.%N" "shell sleep 0.4"
 """
@@ -41,7 +32,7 @@ def dumps(log: str) -> list[float]:
 
 
 def run(folder: Path) -> tuple[RunSummary, str]:
-    (folder / "in.melt").write_text(MELT.format(size=8))
+    (folder / "in.melt").write_text(MELT)
     program = [
         need("mpirun"),
         "-n",
