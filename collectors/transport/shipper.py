@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -21,11 +21,11 @@ from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, WaitingBatch
 from .heartbeats.clock_offset import ClockOffset
 from .heartbeats.heartbeats import Heartbeats
+from .in_flight import InFlight
 from .merging import Merging
-from .resend_timeout import ResendTimeout
 from .shipper_state import NoShipperState, ShipperState
 from .spool_files import SpoolFiles
-from .window import FIRST_CREDIT, MAX_UNDER_WAY, SendWindow, Sent, extend, spelled
+from .window import SendWindow, Sent, extend, spelled
 
 
 class Shipper:
@@ -63,12 +63,8 @@ class Shipper:
         file = self._state.file
         spool = SpoolFiles(settings.spool_bytes, settings.spool_folder) if settings.spool_bytes and not file else None
         self._backlog = Backlog(settings.backlog_bytes, spool, file)
-        self._credit = FIRST_CREDIT
-        self._in_flight_bytes = 0
-        self._in_flight = 0
+        self._in_flight = InFlight(collector, settings.resend_after_s, self.counters)
         self._last_heard_s: float | None = None
-        self._resend_timeout = ResendTimeout(settings.resend_after_s)
-        self._resends: deque[list[Frame]] = deque()
         self._restore()
 
     def close(self) -> None:
@@ -85,7 +81,7 @@ class Shipper:
         Must be called before the messages of ``outgoing`` are sent.
         """
         is_kept = self._state.write(self._windows, places)
-        self._drop(self._backlog.on_commit(self._in_flight_bytes, is_kept=is_kept))
+        self._drop(self._backlog.on_commit(self._in_flight.bytes, is_kept=is_kept))
 
     def has_queued(self, stream: str, now_s: float, *, urgent: bool) -> bool:
         """Return whether all events of a stream are in batches; an urgent request puts them into one."""
@@ -111,8 +107,7 @@ class Shipper:
         for each in waiting:
             self._backlog.restore(each)
         for window in self._windows.values():
-            self._in_flight += len(window.in_flight)
-            self._in_flight_bytes += sum(sent.size for sent in window.in_flight)
+            self._in_flight.restore(window)
 
     # ---- input from sources ----
 
@@ -166,7 +161,7 @@ class Shipper:
     @property
     def outstanding(self) -> int:
         """Number of unacknowledged things: open streams, batches waiting and in flight, streams to be ended."""
-        waiting = len(self._merging) + len(self._backlog) + self._in_flight + len(self._windows_needing_bye())
+        waiting = len(self._merging) + len(self._backlog) + self._in_flight.messages + len(self._windows_needing_bye())
         return waiting + self.beats.losses.has_unreported
 
     @property
@@ -184,7 +179,7 @@ class Shipper:
     @property
     def has_room(self) -> bool:
         """False while the backlog is more than half full; sources that can wait are then not polled."""
-        held = self._backlog.bytes + self._in_flight_bytes + self._merging.bytes
+        held = self._backlog.bytes + self._in_flight.bytes + self._merging.bytes
         return 2 * held < self._settings.backlog_bytes
 
     @property
@@ -228,11 +223,10 @@ class Shipper:
             # a stream with events is introduced with the first of them, so that credit bounds streams, too
             idle = not window.waiting and window.wire_id not in self._merging
             if (idle or window.in_flight) and not window.introduced and not window.refused:
-                self._introduce(window, now_s)
-        self._resend_overdue(now_s)
-        out.extend(self._resends)
-        self._resends.clear()
-        while self._in_flight < self._credit and self._in_flight_bytes < MAX_UNDER_WAY and len(self._backlog):
+                self._in_flight.introduce(window, now_s)
+        self._in_flight.resend_overdue(self._windows.values(), now_s)
+        out.extend(self._in_flight.take_resends())
+        while self._in_flight.has_room and len(self._backlog):
             self._send(*self._backlog.pop(), now_s, out)
         for window in self._windows_needing_bye():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
@@ -271,7 +265,7 @@ class Shipper:
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
         window = self._windows[wire_id]
         window.waiting += 1
-        self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._in_flight_bytes, window.job))
+        self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._in_flight.bytes, window.job))
 
     def _drop(self, all_gone: Iterable[WaitingBatch]) -> None:
         for gone in all_gone:
@@ -320,21 +314,15 @@ class Shipper:
             self._add_losses(window, "spool_damaged", waiting.events, waiting.moved)
             batch = empty_batch()
         batch = self._clock.corrected(window, batch)
-        if not self._in_flight:
-            self._resend_timeout.begin(now_s)
         if not window.introduced:
             out.extend(window.hello(self.collector, now_s))
         messages = window.number(batch, waiting.definitions, waiting.size, now_s)
         self._state.record_sent(window.wire_id, waiting.row, messages)
-        for sent in messages:
-            self._in_flight += 1
-            self._in_flight_bytes += sent.size
-            self.counters["batches_sent"] += 1
-            self.counters["events_sent"] += sent.events
-            out.append(sent.frames)
+        self._in_flight.add(messages, now_s)
+        out.extend(sent.frames for sent in messages)
 
     def _acknowledged(self, ack: Ack, now_s: float) -> None:
-        self._credit = max(1, ack.credit)
+        self._in_flight.set_credit(ack.credit)
         if (window := self._windows.get(ack.stream)) is None:
             return
         self._count_acknowledged(window.acknowledge(min(ack.seq, window.next_seq - 1)), now_s)
@@ -357,13 +345,13 @@ class Shipper:
             self._remove_if_refused(window)
         elif reject.code == "unknown_stream":
             if reject.seq <= window.oldest_seq:  # of many messages in flight, only the first rejection is acted on
-                self._introduce(window, now_s)
+                self._in_flight.introduce(window, now_s)
         elif reject.code == "gap":
             self._count_acknowledged(window.acknowledge(min(reject.seq, window.next_seq) - 1), now_s)
             if reject.seq < window.oldest_seq:  # an earlier run of the aggregator had acknowledged it
-                self._introduce(window, now_s)
+                self._in_flight.introduce(window, now_s)
             else:
-                self._resend_all(window, now_s)
+                self._in_flight.resend(window, now_s)
 
     def _remove_if_refused(self, window: SendWindow) -> None:
         if window.refused and window.ended and not window.waiting:
@@ -373,27 +361,9 @@ class Shipper:
         del self._windows[window.wire_id]
         self._state.remove_stream(window.wire_id)
 
-    def _introduce(self, window: SendWindow, now_s: float) -> None:
-        before = len(window.in_flight)
-        self._resends.extend(window.hello(self.collector, now_s))
-        self._in_flight += len(window.in_flight) - before
-        self._resend_all(window, now_s)
-
-    def _resend_all(self, window: SendWindow, now_s: float) -> None:
-        self._resends.extend(window.resend(now_s))
-        self.counters["batches_resent"] += len(window.in_flight)
-
-    def _resend_overdue(self, now_s: float) -> None:
-        self._resend_timeout.update(now_s, is_under_way=bool(self._in_flight))
-        for window in self._windows.values():
-            if window.in_flight and self._resend_timeout.is_over(window.in_flight[0].sent_s, now_s):
-                self._resend_all(window, now_s)
-
     def _count_acknowledged(self, done: list[Sent], now_s: float) -> None:
+        self._in_flight.remove(done, now_s)
         for sent in done:
-            self._in_flight -= 1
-            self._in_flight_bytes -= sent.size
-            self._resend_timeout.acknowledged(sent.sent_s, now_s)
             self._state.finish_batch(sent)
 
     def _windows_needing_bye(self) -> list[SendWindow]:
