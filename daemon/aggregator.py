@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -14,19 +14,17 @@ from ..events.losses import MISPLACED, STATE_LOST, checked
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
 from .bounds import BoundLog
-from .ingest.collector_counts import CollectorCounts
 from .ingest.sink import StreamForgottenError
 from .jobs.introductions import close_stream, open_stream
 from .jobs.job_ids import clean_job
 from .jobs.job_summary import published_summary
-from .jobs.job_table import JobTable
 from .jobs.lifecycle.job_ages import due_event, next_check_s
 from .jobs.lifecycle.job_schedule import JobSchedule
 from .jobs.lifecycle.job_state import JobEvent, State, next_state
 from .jobs.lifecycle.prediction_step import PredictionStep
-from .jobs.losses.dropped import CurrentSums, Dropped, JobSums
-from .jobs.losses.early_losses import REFUSED, EarlyLosses
+from .jobs.losses.early_losses import REFUSED
 from .jobs.losses.failures import Failures
+from .jobs.losses.loss_sink import LossSink
 from .jobs.session import JobSession
 from .journal.contract import Kind, without_recording
 from .listeners import Listeners
@@ -42,7 +40,7 @@ _SCHEDULE_KEYS: Final = ("due", "predicted_at")
 """Persistent attributes of the prediction schedule."""
 
 
-class Aggregator:
+class Aggregator(LossSink):
     """Sink of the ingest; publishes predictions and job states to listeners.
 
     ``clock`` is the time of day, for timestamps. Ages of jobs and due predictions use ``steady``, a monotonic clock, so
@@ -50,11 +48,8 @@ class Aggregator:
     analysis that raises is logged and counted; other listeners and the job continue.
 
     Attributes:
-        jobs: the sessions by job id.
-        counters: event counts by name.
         on_predictions, on_jobs: listeners of predictions and of job states, by name.
         pressure: delay of the work.
-        early_losses: data on jobs without a session.
         late_s: delay of the last prediction, s.
         step_context: context of each time-triggered step, for recording and replay.
         searched: whether the last prediction searched for a period.
@@ -68,10 +63,8 @@ class Aggregator:
         steady: Callable[[], float] | None = None,
         effort: Callable[[], float] = time.thread_time,
     ) -> None:
-        self.jobs = JobTable()
-        self.counters: Counter[str] = Counter()
+        super().__init__(clock)
         self.settings = self._settings = settings
-        self.clock = clock
         self._steady = steady or clock
         self.late_s = 0.0
         self.pressure = Pressure()
@@ -79,13 +72,9 @@ class Aggregator:
         self._ages = JobSchedule()
         self._prediction_step = PredictionStep(settings, self.clock, self._steady, effort, self.counters, self.pressure)
         self._schedule = self._prediction_step.schedule
-        self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
-        self._dropped, self._current_sums = Dropped(), CurrentSums()
-        self._collectors = CollectorCounts()
-        self.early_losses = EarlyLosses()
         self.bound_log = BoundLog(settings)
         self.step_context: Callable[[Aggregator, Kind, JobSession], AbstractContextManager[None]] = without_recording
         self.searched, self.journals = True, False
@@ -196,58 +185,7 @@ class Aggregator:
         has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
         if job is not None and (job in self.jobs or has_room):
             raise StreamForgottenError("there is room for its job now; send HELLO again")
-        self.counters["events_dropped:no_job"] += len(batch)
-        if job is not None and len(batch):
-            self.early_losses.count_dropped(stream, batch)
-
-    def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
-        """Update the number of events that a collector has got for an open stream."""
-        if job := self._job_of.get(stream):
-            self.jobs[job].ledger.set_taken(stream, events, ended=ended)
-
-    def archived(self, job: str, events: int) -> None:
-        """Add to the number of a job's archived events."""
-        if (session := self.jobs.get(job)) is not None:
-            session.ledger.archived += events
-
-    def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Update the losses of an open stream so far."""
-        if (job := self._job_of.get(stream)) is not None:
-            self.jobs[job].update_stream_losses(stream, losses, self.clock())
-
-    def silence_changed(self, stream: str, is_silent: bool) -> None:
-        """Update whether an open stream's collector is silent."""
-        if (job := self._job_of.get(stream)) is not None and stream in (session := self.jobs[job]).streams:
-            session.losses.set_silent(stream, is_silent)
-
-    def job_losses(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Update a collector's losses of a job that no stream reports. Cumulative, repeated by each heartbeat."""
-        name = clean_job(job)
-        if (session := self.jobs.get(name)) is not None:
-            session.add_losses(session.losses.update_collector(collector, losses), self.clock())
-        else:
-            self.early_losses.update_losses(collector, name, losses)
-
-    def move_losses_to(self, session: JobSession) -> None:
-        """Move losses of a job before its session to a new session."""
-        lost, since_ns = self.early_losses.pop_losses(session.job)
-        for collector, losses in lost.items():
-            grown = session.losses.update_collector(collector, losses)
-            if since_ns is not None:
-                session.add_losses(grown, self.clock(), since_ns)
-        for host in self.early_losses.pop_hosts(session.job):
-            session.nodes.add_node(host)
-
-    def stream_refused(self, info: StreamInfo, reason: str) -> None:
-        """Count a refused stream, also in its job if there is one."""
-        self.counters[f"streams_refused:{reason}"] += 1
-        if (session := self.jobs.get(clean_job(info.job))) is not None:
-            session.losses.add({f"streams_refused:{reason}": 1})
-
-    def not_archived(self, job: str, reason: str, events: int) -> None:
-        """Count events of a job that are missing in its archive."""
-        if (session := self.jobs.get(job)) is not None:
-            session.losses.add({f"events_not_archived:{reason}": events})
+        self._count_dropped(stream, job, batch)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream, with its final losses."""
@@ -260,26 +198,6 @@ class Aggregator:
             self._ages.schedule(job, max(next_check_s(session, self._settings), now))
             if session.streams:
                 self._schedule.plan(session, now)
-
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
-        """Update a collector's counters, and note its job and node."""
-        self._collectors.update(collector, counters)
-        # a sleeping job has noted it while it was awake
-        if job and host and (name := clean_job(job)) not in self.jobs.asleep:
-            session = self.jobs.get(name)
-            (session.nodes.add_node(host) if session is not None else self.early_losses.add_node(name, host))
-
-    def collector_lost(self, collector: str) -> None:
-        """Count a silent collector; its streams become idle with their jobs. Its counts stay in the sum."""
-        self.counters["collectors_lost"] += self._collectors.mark_silent(collector)
-
-    def collector_counters(self) -> Counter[str]:
-        """Return the summed counters of all collectors so far."""
-        return self._collectors.total()
-
-    def sums(self) -> JobSums:
-        """Return the losses of all jobs, including removed ones."""
-        return JobSums(self._dropped, self._current_sums.of(self.jobs))
 
     # ---- time ----
 

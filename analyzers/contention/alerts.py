@@ -93,27 +93,37 @@ class Alerts:
 
     def _candidates(self, found: Contention) -> Iterable[tuple[Alert, bool]]:
         """Yield candidates, and whether each suffices to raise an alert. Otherwise it only keeps a raised one."""
-        settings, now_s = self._settings, found.made_at_s
-        for slowdown in found.slowdowns:
-            if slowdown.slowdown is None or slowdown.last_shared_s < now_s - settings.quiet_s:
-                continue
-            enough = slowdown.verdict == "slowed"
-            if enough or (slowdown.verdict == "unsure" and slowdown.slowdown.low > 1):
-                yield _of_slowdown(slowdown, now_s), enough
+        settings = self._settings
+        yield from self._slowdowns(found)
         firm = {each.file_system for each in found.file_systems if each.capacity.known in ("configured", "learnt")}
-        worst: dict[str, Collision] = {}
-        for each in found.collisions:
-            ahead = each.start_s.value - now_s
-            if each.file_system in firm and ahead <= settings.ahead_s and _delay_s(each) >= settings.min_delay_s:
-                known = worst.get(each.file_system)
-                if known is None or each.probability > known.probability:
-                    worst[each.file_system] = each
+        worst = self._worst_collisions(found, firm)
         going_on = {each.file_system: each for each in found.ongoing if _delay_s(each) >= settings.min_delay_s}
         for each in going_on.values():
             yield _of_collision(each, found, measured=True), each.file_system in firm
         for each in worst.values():
             if each.file_system not in going_on and each.probability >= _KEEP * settings.probability:
                 yield _of_collision(each, found, measured=False), each.probability >= settings.probability
+
+    def _slowdowns(self, found: Contention) -> Iterable[tuple[Alert, bool]]:
+        """Yield the candidates of slowed jobs."""
+        for slowdown in found.slowdowns:
+            if slowdown.slowdown is None or slowdown.last_shared_s < found.made_at_s - self._settings.quiet_s:
+                continue
+            enough = slowdown.verdict == "slowed"
+            if enough or (slowdown.verdict == "unsure" and slowdown.slowdown.low > 1):
+                yield _of_slowdown(slowdown, found.made_at_s), enough
+
+    def _worst_collisions(self, found: Contention, firm: set[str]) -> dict[str, Collision]:
+        """Return the most probable long collision soon on each file system with a ``firm`` capacity."""
+        settings = self._settings
+        worst: dict[str, Collision] = {}
+        for each in found.collisions:
+            ahead = each.start_s.value - found.made_at_s
+            if each.file_system in firm and ahead <= settings.ahead_s and _delay_s(each) >= settings.min_delay_s:
+                known = worst.get(each.file_system)
+                if known is None or each.probability > known.probability:
+                    worst[each.file_system] = each
+        return worst
 
 
 def _delay_s(collision: Collision) -> float:

@@ -51,6 +51,7 @@ _INTEGER_BOUND: Final = 2**63  # bound of plain integers
 ) = range(15)
 _MAPS: Final[dict[type, int]] = {dict: _DICT, Counter: _COUNTER, OrderedDict: _ORDERED}
 _ROWS: Final[dict[type, int]] = {list: _LIST, tuple: _TUPLE, set: _SET, frozenset: _FROZEN}
+_CONTAINERS: Final = frozenset((*_MAPS.values(), *_ROWS.values(), _DEQUE))
 
 Shared: TypeAlias = Mapping[str, object]
 """Objects referenced by name, which a snapshot does not contain and the restoring side provides."""
@@ -196,16 +197,8 @@ class _Reader:
         made: Any
         if kind in (_ARRAY, _CONSTANT):
             made = _array_of(kind, *rest)
-        elif kind in (_LIST, _SET, _DEQUE):  # containers that may contain themselves are created before their content
-            made = self._made[number] = [] if kind == _LIST else set() if kind == _SET else deque(maxlen=rest[1])
-            (made.update if kind == _SET else made.extend)(self._all(rest[0]))
-        elif kind in (_TUPLE, _FROZEN):
-            made = (tuple if kind == _TUPLE else frozenset)(self._all(rest[0]))
-        elif kind in _MAPS.values():
-            made = self._made[number] = next(kinds for kinds, each in _MAPS.items() if each == kind)()
-            flat = self._all(rest[0])
-            for key, each in zip(flat[::2], flat[1::2], strict=True):
-                made[key] = each
+        elif kind in _CONTAINERS:
+            made = self._container(number, kind, rest)
         elif kind == _OBJECT:
             made = self._object(number, self._classes[rest[0]], rest[1], self._all(rest[2]))
         elif kind == _MODEL:
@@ -219,6 +212,21 @@ class _Reader:
         else:
             raise SnapshotError(f"the snapshot has a value of kind {kind!r}, which is none")
         self._made[number] = made
+
+    def _container(self, number: int, kind: int, rest: list[Any]) -> object:
+        """Return a container. One that may contain itself is registered before its content is read."""
+        made: Any
+        if kind in (_TUPLE, _FROZEN):
+            return (tuple if kind == _TUPLE else frozenset)(self._all(rest[0]))
+        if kind in (_LIST, _SET, _DEQUE):
+            made = self._made[number] = [] if kind == _LIST else set() if kind == _SET else deque(maxlen=rest[1])
+            (made.update if kind == _SET else made.extend)(self._all(rest[0]))
+            return made
+        made = self._made[number] = next(kinds for kinds, each in _MAPS.items() if each == kind)()
+        flat = self._all(rest[0])
+        for key, each in zip(flat[::2], flat[1::2], strict=True):
+            made[key] = each
+        return made
 
     def _all(self, values: Iterable[object]) -> list[Any]:
         return [self.value(each) for each in values]

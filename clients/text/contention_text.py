@@ -33,17 +33,8 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
         console.print(_file_system_table(found))
     for alert in found.alerts[:_MAX_ROWS]:
         console.print(f"[bold]ALERT[/bold] {plain_name(alert_line(alert))}")
-    slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
-    for each in slowed[:_MAX_ROWS]:
-        console.print(_slowdown_text(each))
-    if not slowed:
-        console.print("No slowdown of a job by others is certain.")
-    for collision in found.ongoing[:_MAX_ROWS]:
-        console.print(f"Measured: {_collision_text(collision, found.made_at_s, measured=True)}")
-    for collision in found.collisions[:_MAX_ROWS]:
-        console.print(_collision_text(collision, found.made_at_s))
-    if not found.collisions:
-        console.print("No collision is predicted.")
+    _print_slowdowns(found, console)
+    _print_collisions(found, console)
     for phase in found.next_phases[:_MAX_ROWS]:
         console.print(_next_phase_text(phase, found.made_at_s))
     for file in found.files[:_MAX_ROWS]:
@@ -55,6 +46,23 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
     more = len(found.collisions) - _MAX_ROWS
     if more > 0:
         console.print(f"{more} further collisions: --json has all")
+
+
+def _print_slowdowns(found: Contention, console: Console) -> None:
+    slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
+    for each in slowed[:_MAX_ROWS]:
+        console.print(_slowdown_text(each))
+    if not slowed:
+        console.print("No slowdown of a job by others is certain.")
+
+
+def _print_collisions(found: Contention, console: Console) -> None:
+    for collision in found.ongoing[:_MAX_ROWS]:
+        console.print(f"Measured: {_collision_text(collision, found.made_at_s, measured=True)}")
+    for collision in found.collisions[:_MAX_ROWS]:
+        console.print(_collision_text(collision, found.made_at_s))
+    if not found.collisions:
+        console.print("No collision is predicted.")
 
 
 def _file_system_table(found: Contention) -> Table:

@@ -221,13 +221,22 @@ class IngestCore:
         if seq < stream.expected:
             self.stats.duplicates += 1
             return self._ack(identity, name, stream.expected - 1)
+        self._skip_lost(name, stream, seq)
+        if seq > stream.expected:
+            return self._request_missing(identity, name, stream)
+        return self._accept(identity, stream, header, columns)
+
+    def _skip_lost(self, name: str, stream: _Stream, seq: int) -> None:
+        """Continue with ``seq`` if the journal may have lost the batches before it."""
         if name in self._may_skip:
             self._may_skip.discard(name)
             if seq > stream.expected:
                 stream.expected = seq
                 self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
-        if seq > stream.expected:
-            return self._request_missing(identity, name, stream)
+
+    def _accept(self, identity: bytes, stream: _Stream, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
+        """Process the expected batch of a stream."""
+        name, seq = header.stream, header.seq
         stream.expected += 1  # also on rejection: the sender discards the batch and continues with the next
         stream.gap_requested = 0
         if seq < stream.taken_before:  # everything except its events is new to us

@@ -191,18 +191,29 @@ def score_candidates(
     if measured is None or measured.period < TUNING.spectral_lines.min_period_bins:
         return None
     phases = phases.select(slice(measured.since, None))
-    period = measured.period
+    period: float | None = measured.period
     if begin < view.begin:
-        recent = max(int((phases.start >= view.begin).sum()), 2)
-        latest = measured.intervals[-recent:]
-        mean = float(latest.sum()) / len(latest)
-        if measured.drift:
-            period = mean
-        elif abs(mean / period - 1) > TUNING.intervals.drift_standard_errors * measured.spread / math.sqrt(len(latest)):
-            if abs(math.log(mean / period)) > _TOLERANCES.equal_period_log:
-                return None
-            period = mean
+        period = _recent_period(measured, max(int((phases.start >= view.begin).sum()), 2))
+    if period is None:
+        return None
     return rated_candidate(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
+
+
+def _recent_period(measured: Regularity, recent: int) -> float | None:
+    """Return the period, bins, as the latest phases have it; None if they differ from those before.
+
+    Args:
+        measured: regularity of all phases.
+        recent: number of the latest phases.
+    """
+    period = measured.period
+    latest = measured.intervals[-recent:]
+    mean = float(latest.sum()) / len(latest)
+    if measured.drift:
+        return mean
+    if abs(mean / period - 1) <= TUNING.intervals.drift_standard_errors * measured.spread / math.sqrt(len(latest)):
+        return period
+    return mean if abs(math.log(mean / period)) <= _TOLERANCES.equal_period_log else None
 
 
 def without_cut_phase(phases: Phases, cut: bool) -> Phases:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -132,24 +132,8 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
         most: maximum number of jobs; the most recently active ones are used.
         most_shared: maximum number of jobs whose files are read.
     """
-    known: dict[int, dict[int, _Message]] = {}
-    unread = 0
-    for slot in slots:
-        try:
-            message = msgspec.msgpack.decode(slot.payload, type=_Message)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            unread += 1
-            continue
-        if message.version == VERSION and message.made_at_s > now_s - _RETAINED_S:
-            known.setdefault(slot.partition, {})[slot.number] = message
-    latest: dict[str, tuple[float, PackedJob]] = {}
-    for messages in known.values():
-        count = max(messages.values(), key=lambda each: each.made_at_s).slots  # further ones are of an earlier round
-        for number, message in messages.items():
-            for job in message.jobs if number < count else ():
-                if job.job not in latest or latest[job.job][0] < message.made_at_s:
-                    latest[job.job] = message.made_at_s, job
-    jobs = sorted((job for _, job in latest.values()), key=lambda each: (-each.last_s, each.job))[:most]
+    by_partition, unread = _messages_of(slots, now_s)
+    jobs = sorted(_latest_jobs(by_partition.values()), key=lambda each: (-each.last_s, each.job))[:most]
     views: list[JobView] = []
     shared: list[SharedFiles] = []
     for job in jobs:
@@ -160,6 +144,33 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
         except ProtocolError:
             unread += 1
     return Results(views, shared, unread)
+
+
+def _messages_of(slots: Iterable[Slot], now_s: float) -> tuple[dict[int, dict[int, _Message]], int]:
+    """Return the current messages by partition and number, and how many cannot be read."""
+    by_partition: dict[int, dict[int, _Message]] = {}
+    unread = 0
+    for slot in slots:
+        try:
+            message = msgspec.msgpack.decode(slot.payload, type=_Message)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            unread += 1
+            continue
+        if message.version == VERSION and message.made_at_s > now_s - _RETAINED_S:
+            by_partition.setdefault(slot.partition, {})[slot.number] = message
+    return by_partition, unread
+
+
+def _latest_jobs(partitions: Iterable[dict[int, _Message]]) -> Iterator[PackedJob]:
+    """Yield each job once, from its latest message."""
+    latest: dict[str, tuple[float, PackedJob]] = {}
+    for messages in partitions:
+        count = max(messages.values(), key=lambda each: each.made_at_s).slots  # further ones are of an earlier round
+        for number, message in messages.items():
+            for job in message.jobs if number < count else ():
+                if job.job not in latest or latest[job.job][0] < message.made_at_s:
+                    latest[job.job] = message.made_at_s, job
+    return (job for _, job in latest.values())
 
 
 def encode_findings(found: ClusterFindings) -> bytes:

@@ -73,6 +73,13 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         if kind.result not in (None, Advice):
             _add_result(router, access, kind)
 
+    _add_interactions_of_jobs(router, access)
+    return router
+
+
+def _add_interactions_of_jobs(router: APIRouter, access: JobAccess) -> None:
+    """Add the routes whose results concern several jobs."""
+
     @router.get("/api/v1/jobs/{job:path}/culprits", response_model=Culprits)
     async def culprits(
         job: str,
@@ -97,8 +104,6 @@ def analysis_routes(access: JobAccess) -> APIRouter:
             settings = session.settings.rank
             known += shared_files([session])
         return await access.as_json(lambda: rank_jobs(known, settings).model_dump_json())
-
-    return router
 
 
 def _add_result(router: APIRouter, access: JobAccess, kind: AnalyzerKind) -> None:

@@ -20,6 +20,7 @@ from ....cluster.contention.shared_files import SharedFiles, encode_shared
 from ....cluster.job_rows import MAX_BYTES, JobRow, TimeSpan, decode_rows, encode_rows, load_row, other_jobs
 from ....jobs.interference import examined_span, frozen_interference, load_of, shared_files
 from ....jobs.losses.failures import AnalysisFailedError
+from ....jobs.session import JobSession
 from ..job_access import JobAccess, not_found
 
 _MSGPACK: Final = "application/msgpack"
@@ -41,20 +42,9 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         end_ns: Annotated[int | None, Query(ge=0)] = None,
     ) -> Response:
         """Return the use of files by the most recently active jobs. It also returns their traffic between two times."""
-        found = []
-        async for session in access.sessions(jobs):
-            row = JobRow(session.job, session.heard_at_s)
-            for files in shared_files([session]):
-                row.files = encode_shared(files)
-            first, last = session.first_ns, session.last_ns
-            if start_ns is not None and end_ns is not None and first is not None and last is not None:
-                if session.own_clock:
-                    continue
-                if first < end_ns and last > start_ns:
-                    with contextlib.suppress(AnalysisFailedError):
-                        row.load = load_row(load_of(session, start_ns, end_ns))
-            found.append(row)
-        return Response(encode_rows(found), media_type=_MSGPACK)
+        between = None if start_ns is None or end_ns is None else (start_ns, end_ns)
+        found = [_job_row(session, between) async for session in access.sessions(jobs)]
+        return Response(encode_rows([row for row in found if row is not None]), media_type=_MSGPACK)
 
     @router.get("/internal/span")
     async def span(job: str, from_s: float | None = None, to_s: float | None = None) -> Response:
@@ -89,10 +79,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
     @router.post("/internal/dfg")
     async def dfg(request: Request, job: str, versus: str) -> Response:
         """Compare a job's graph with the graph of the body."""
-        try:
-            red = Graph.model_validate_json(await _body(request))
-        except ValidationError as error:
-            raise _bad_request(f"a graph with {error.error_count()} errors") from None
+        red = _graph_of(await _body(request))
         own = access.graph(job)
         green = await access.in_thread(lambda: own().model_dump_json(), (access.session(job), "graph"))
 
@@ -102,6 +89,21 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         return await access.as_json(_of_body(compared))  # a bad body is no failure of the job's analysis
 
     return router
+
+
+def _job_row(session: JobSession, span: tuple[int, int] | None) -> JobRow | None:
+    """Return the use of files by a job, with its traffic in a time span; None if its clock has no time of day."""
+    row = JobRow(session.job, session.heard_at_s)
+    for files in shared_files([session]):
+        row.files = encode_shared(files)
+    first, last = session.first_ns, session.last_ns
+    if span is not None and first is not None and last is not None:
+        if session.own_clock:
+            return None
+        if first < span[1] and last > span[0]:
+            with contextlib.suppress(AnalysisFailedError):
+                row.load = load_row(load_of(session, *span))
+    return row
 
 
 def _of_body(work: Callable[[], str]) -> Callable[[], str]:
@@ -121,6 +123,13 @@ def _read(body: bytes) -> tuple[list[SharedFiles], list[Load]]:
         return other_jobs(decode_rows(body))
     except ProtocolError as error:
         raise _bad_request(str(error)) from None
+
+
+def _graph_of(body: bytes) -> Graph:
+    try:
+        return Graph.model_validate_json(body)
+    except ValidationError as error:
+        raise _bad_request(f"a graph with {error.error_count()} errors") from None
 
 
 def _bad_request(error: str) -> HTTPException:
