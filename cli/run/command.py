@@ -35,6 +35,7 @@ Examples:
   iotide run -- python simulate.py
   iotide run -- mpirun -n 4 lmp -in in.melt
   iotide run -- srun ./app                        # in a job of Slurm: on all of its nodes
+  iotide run -- mpirun --host n1,n2 ./app         # on both hosts, by ssh
   iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus during the run
   iotide run --web -- ./app                       # a live page for the browser during the run
   iotide run --quiet --json run.json -- ./app
@@ -48,8 +49,9 @@ Recording can be restricted to layers, classes of calls or files, and extended b
 Defaults of these options are taken from the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP,
 IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
 
-In a job of Slurm with several nodes, `srun --overlap` starts a collector on each of the other nodes. It sends its
-events to this one, encrypted with keys made for the run. The summary lists nodes that were not traced.
+In a job of Slurm with several nodes, `srun --overlap` starts a collector on each of the other nodes. Elsewhere, ssh or
+the launcher's own agent starts one on each host that CMD names to mpirun or mpiexec. They send their events to this
+node, encrypted with keys made for the run. The summary lists nodes that were not traced.
 
 Statically linked, Go and set-user-ID programs cannot be traced this way: iotide reports this and runs them untraced,
 and lists at the end those that CMD has started.
@@ -121,7 +123,7 @@ and lists at the end those that CMD has started.
 @click.option(
     "--this-node",
     is_flag=True,
-    help="Start no collectors on the other nodes of a Slurm job; programs there are not traced.",
+    help="Start no collectors on other nodes; programs there are not traced.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and print no summary.")
 @tracer_options

@@ -34,7 +34,7 @@ from .launch import SignalPassing, start
 from .low_priority import LowPriority
 from .messages import print_message
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
-from .nodes.named_hosts import unseen_hosts
+from .nodes.mpi_launcher import mpi_launcher, with_exports
 from .run_plan import RunPlan
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def run_traced(plan: RunPlan) -> int:
     """
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
-    launcher = None if plan.this_node else launcher_of(os.environ, print_message)
-    if launcher is None and not plan.this_node and (warning := unseen_hosts(plan.command)):
-        print_message(warning)
+    launcher = None
+    if not plan.this_node:
+        launcher = launcher_of(os.environ, print_message) or mpi_launcher(plan.command, os.environ, print_message)
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
@@ -88,9 +88,12 @@ def run_traced(plan: RunPlan) -> int:
             if launcher is not None and plan.entry is not None:
                 session.nodes = _start_collectors(launcher, plan, plan.entry, session.endpoint, folder / GATE)
                 stack.callback(session.nodes.close)
+        command = plan.command
+        if launcher is not None and launcher.exports_by_name and session is not None and session.nodes is not None:
+            command, environment = with_exports(command, os.environ, environment)
         with SignalPassing() as passing:
             started = time.time()
-            child = start(plan.command, environment)
+            child = start(command, environment)
             passing.attach(child)
             raise_limit()  # only now: the command keeps our original limit
             waiting = _Waiting(child, source.finish, low_priority.command_ended)

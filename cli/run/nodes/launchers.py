@@ -29,12 +29,14 @@ class Launcher:
         address: address of one of them, used to find our address in the same network.
         commands: one or several; each passes its standard input to all programs that it starts.
         environment: environment of the commands.
+        exports_by_name: whether the run's command passes its environment to other nodes only by name.
     """
 
     nodes: tuple[str, ...]
     address: str
     commands: tuple[tuple[str, ...], ...]
     environment: Mapping[str, str]
+    exports_by_name: bool = False
 
 
 def launcher_of(environment: Mapping[str, str], say: Callable[[str], None]) -> Launcher | None:
@@ -53,6 +55,11 @@ def launcher_of(environment: Mapping[str, str], say: Callable[[str], None]) -> L
     except UnavailableError as error:
         say(f"programs on other nodes are not seen: {error}")
         return None
+
+
+def on_node_command(*arguments: str) -> tuple[str, ...]:
+    """Return the command of a collector on a node."""
+    return (sys.executable, "-P", "-m", _MODULE, *arguments)
 
 
 def own_node(environment: Mapping[str, str]) -> str:
@@ -93,7 +100,7 @@ def _of_slurm(environment: Mapping[str, str]) -> Launcher | None:
         *(srun, f"--jobid={job}", "--overlap", f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1"),
         *(f"--nodelist={','.join(others)}", "--cpus-per-task=1", "--mpi=none", "--export=ALL"),
         *("--kill-on-bad-exit=0", "--wait=0", "--quiet", "--job-name=iotide"),
-        *(sys.executable, "-m", _MODULE),
+        *on_node_command(),
     ]
     # Requests of the job (tasks, cores, placement) must not apply to our step.
     plain = {

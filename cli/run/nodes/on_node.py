@@ -38,11 +38,14 @@ _IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> int:
-    """Collect until the end of standard input; return the exit status."""
+    """Collect until the end of standard input; return the exit status.
+
+    The only argument is the node's name in status messages. Default: Slurm's name, or the host name.
+    """
     for number in _IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     log_to_standard_error(logging.WARNING)
-    node = own_node(os.environ)
+    node = sys.argv[1] if len(sys.argv) > 1 else own_node(os.environ)
     try:
         orders = msgspec.json.decode(_first_line(0), type=Instructions)
         if _answers(Path(orders.socket)):  # nodes on one machine, or on ours
@@ -92,15 +95,16 @@ def _folder_for(path: Path) -> Iterator[None]:
 
 
 async def _collect(orders: Instructions, node: str) -> int:
+    host = own_node(os.environ)  # the run may know it by another name or by an address
     keys = ClientKeys(KeyPair(orders.public.encode(), orders.secret.encode()), orders.server.encode())
     settings = CollectorSettings(
         endpoint=orders.endpoint,
-        host=node,
+        host=host,
         ends_at_s=orders.ends_at_s,
         ends_job=orders.job,
         batch=orders.batch,
     )
-    origin = Origin(job=orders.job, host=node, user=own_user())
+    origin = Origin(job=orders.job, host=host, user=own_user())
     source = PreloadSource(Path(orders.socket), origin, files=NodeFileMetadata(), patience_s=settings.linger_s)
     agent = Agent([source], settings, keys=keys)
     try:
