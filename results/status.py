@@ -38,7 +38,7 @@ class JournalStatus(Model):
     waiting_bytes: int
     """Bytes waiting to be written to the journal."""
     failing: bool
-    """True while the journal cannot be written and nothing is acknowledged."""
+    """True while the journal cannot be written, or NATS servers store nothing, and nothing is acknowledged."""
     deferred_answers: int
     """Messages whose acknowledgement waits for a snapshot."""
     unwritten: dict[str, int]

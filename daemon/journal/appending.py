@@ -77,6 +77,11 @@ class AppendingJournal(Generic[_Writer]):
         return self._open_writer.problem
 
     @property
+    def delay(self) -> str:
+        """Reason why records have been waiting for seconds and are retried; "" if they are stored."""
+        return self._open_writer.delay
+
+    @property
     def pending_bytes(self) -> int:
         """Bytes that are not yet stored."""
         return self._open_writer.pending_bytes

@@ -107,6 +107,11 @@ class WriteStatus(Protocol):
         ...
 
     @property
+    def delay(self) -> str:
+        """Reason why records have been waiting for seconds and are retried; "" if they are stored."""
+        ...
+
+    @property
     def pending_bytes(self) -> int:
         """Bytes that are not yet stored."""
         ...

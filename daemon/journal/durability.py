@@ -218,6 +218,7 @@ class Durability:
             self.counters["journal_syncs"] = self.journal.syncs
             self.counters["journal_sync_us"] = round(1e6 * self.journal.sync_s)
             self.counters["journal_waiting_bytes"] = self.journal.pending_bytes
+            self.counters["journal_failing"] = int(self._is_suspended or bool(self.journal.delay))
         if self.journal.is_fenced:
             return
         if (done := self.child.poll()) is not None:

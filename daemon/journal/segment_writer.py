@@ -53,7 +53,10 @@ class SegmentWriter:
         syncs: number of syncs.
         sync_s: total time of syncs, s.
         problem: reason why nothing more is written; "" if all is well.
+        delay: always "": a disk that accepts no writes is a problem.
     """
+
+    delay = ""
 
     def __init__(
         self,

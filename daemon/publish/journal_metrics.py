@@ -26,7 +26,7 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_journal_failures_total": Family(CounterMetricFamily, "Failed writes of the journal."),
     "iotide_journal_failing": Family(
-        GaugeMetricFamily, "1 while the journal cannot be written and nothing is acknowledged."
+        GaugeMetricFamily, "1 while the journal cannot be written, or NATS servers store nothing: no acknowledgements."
     ),
     "iotide_journal_deferred_answers": Family(
         GaugeMetricFamily, "Messages whose acknowledgement waits for a snapshot because the journal failed."

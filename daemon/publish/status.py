@@ -102,6 +102,12 @@ class StatusReport:
                 since_s=durability.problem_since_s,
                 remedy="free or repair the disk of state, or raise journal.quota_bytes",
             )
+        if durability is not None and durability.journal.delay:
+            yield Trouble(
+                part="journal",
+                problem=f"nothing is acknowledged: the NATS servers store no messages: {durability.journal.delay}",
+                remedy="see the log of the NATS servers; if their store is full, raise max_file_store and reload them",
+            )
         if durability is not None and durability.snapshot_problem:
             yield Trouble(
                 part="snapshots",
@@ -126,7 +132,7 @@ class StatusReport:
             bytes=counters["journal_bytes"],
             quota_bytes=settings.journal.quota_bytes,
             waiting_bytes=counters["journal_waiting_bytes"],
-            failing=durability is not None and bool(durability.problem),
+            failing=durability is not None and bool(durability.problem or durability.journal.delay),
             deferred_answers=counters["answers_deferred"],
             unwritten=_by_reason(counters, _UNWRITTEN),
             failures=counters["journal_failures"],

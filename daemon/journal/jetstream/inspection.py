@@ -10,7 +10,7 @@ from ....events import ConfigError
 from ..contract import Position
 from ..settings import JournalSettings
 from .lease_holder import KEY
-from .link import NatsLink
+from .link import NatsLink, check_version
 from .resources import (
     SAFE_REPLICAS,
     check_replicas,
@@ -21,8 +21,6 @@ from .resources import (
     stream_problem,
 )
 from .snapshots import Snapshots
-
-_OLDEST = (2, 10)
 
 
 class JournalState(NamedTuple):
@@ -54,12 +52,10 @@ def inspect_journal(settings: JournalSettings) -> JournalState | None:
 
 async def check_server(link: NatsLink, settings: JournalSettings) -> str:
     """Return the version of the answering server. Raises ConfigError if it is too old or not durable."""
-    version = link.client.connected_server_version
-    if (version.major, version.minor) < _OLDEST:
-        raise ConfigError(f"the server is of version {version}; expected 2.10 or later")
+    version = check_version(link.client)
     if settings.replicas < SAFE_REPLICAS:
         await check_sync(settings)
-    return f"{version.major}.{version.minor}.{version.patch}"
+    return version
 
 
 async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | None:

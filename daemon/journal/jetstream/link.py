@@ -21,6 +21,8 @@ from ..settings import JournalSettings
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_OLDEST: Final = (2, 10)
+"""Oldest supported version of the servers: earlier ones have no setting ``sync_interval``."""
 _CONNECT_S: Final = 10.0
 _CONNECT_ONE_S: Final = 2.0
 _PING_S: Final = 2.0
@@ -54,7 +56,7 @@ class NatsLink:
         try:
             self.call(self._connect())
         except BaseException:
-            self._end()
+            self.close()
             raise
 
     @property
@@ -75,8 +77,12 @@ class NatsLink:
         return self.client.jetstream(timeout=_QUICK_REQUEST_S)
 
     def begin(self, work: Coroutine[Any, Any, _T]) -> concurrent.futures.Future[_T]:
-        """Run a coroutine in the thread's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
+        """Run a coroutine in the thread's loop. Raises RuntimeError if the connection is closed."""
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self.loop)
+        except RuntimeError:
+            work.close()  # otherwise Python prints that it was never awaited
+            raise
 
     def call(self, work: Coroutine[Any, Any, _T], within_s: float | None = None) -> _T:
         """Return the result of a coroutine. Raise TimeoutError if it takes too long, or its exception."""
@@ -150,6 +156,7 @@ class NatsLink:
             reason = self._logged_problem or str(error) or type(error).__name__
             raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {reason}") from None
         self._client = client
+        check_version(client)
 
     async def _failed(self, error: Exception) -> None:
         self._logged_problem = str(error) or type(error).__name__
@@ -162,6 +169,19 @@ class NatsLink:
     async def _on_reconnected(self) -> None:
         url = self.client.connected_url
         _log.warning("the connection to NATS is restored: %s", "" if url is None else url.netloc)
+
+
+def check_version(client: Client) -> str:
+    """Return the version of the connected server. Raises ConfigError if it is too old."""
+    version = client.connected_server_version
+    text = f"{version.major}.{version.minor}.{version.patch}"
+    if (version.major, version.minor) < _OLDEST:
+        url = client.connected_url
+        raise ConfigError(
+            f"the NATS server {'' if url is None else url.netloc} is of version {text}; "
+            f"update it to {'.'.join(map(str, _OLDEST))} or later"
+        )
+    return text
 
 
 class _EncryptedClient(Client):

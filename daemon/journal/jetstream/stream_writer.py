@@ -68,6 +68,7 @@ class StreamWriter:
         syncs, sync_s: number of appended messages, and the total time.
         problem: reason why nothing more is appended, permanently; "" if all is well. Servers that do not answer, or are
             full, are no problem: records wait for them.
+        delay: reason why the servers have stored nothing for seconds; "" if they store records.
         sequence: sequence number of our last message.
     """
 
@@ -84,7 +85,7 @@ class StreamWriter:
     ) -> None:
         self.synced = first - 1
         self.syncs, self.sync_s = 0, 0.0
-        self.problem = ""
+        self.problem = self.delay = ""
         self.sequence = sequence
         self.stored = earlier
         self._link, self._stream, self._subject, self._epoch = link, stream, subject, epoch
@@ -183,6 +184,11 @@ class StreamWriter:
         for message in pack(records, self._epoch, self._limit):
             begun_s = time.monotonic()
             await self._append(message, begun_s)
+            if self.delay:
+                self.delay = ""
+                _log.warning(
+                    "the stream %s accepts messages again after %.0f s", self._stream, time.monotonic() - begun_s
+                )
             self.sync_s += time.monotonic() - begun_s
             self.syncs += 1
             self.stored.append(Stored(self.sequence, message.last, len(message.payload)))
@@ -194,7 +200,7 @@ class StreamWriter:
 
     async def _append(self, message: Message, begun_s: float) -> None:
         """Append a message after our last one, for as long as it takes."""
-        is_logged = is_uncertain = False
+        is_uncertain = False
         reason = "it does not answer"
         timeout_s = _ANSWER_S + _ANSWER_S_PER_BYTE * len(message.payload)
         while not self.problem:
@@ -216,9 +222,13 @@ class StreamWriter:
             if is_uncertain and await self._was_stored(message):
                 self.sequence += 1
                 return
-            if not is_logged and time.monotonic() - begun_s > _SILENT_S:
-                is_logged = True
-                _log.warning("the stream %s accepts no messages: %s; they wait and are retried", self._stream, reason)
+            if time.monotonic() - begun_s > _SILENT_S:
+                if not self.delay:
+                    _log.warning(
+                        "the stream %s accepts no messages: %s; they wait and are retried (logged once)",
+                        self._stream, reason,
+                    )  # fmt: skip
+                self.delay = reason
             await asyncio.sleep(_PAUSE_S)
 
     async def _was_stored(self, message: Message) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
+from iotide.daemon.journal.jetstream import stream_writer
 from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink
 from iotide.daemon.journal.jetstream.opening import wait_for_lease
@@ -116,6 +117,33 @@ def test_record_appended_during_an_outage_is_not_reported_as_kept(tmp_path: Path
         journal.release()
 
 
+def test_full_store_is_reported_and_costs_no_record(
+    settings: JournalSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_writer, "_SILENT_S", 0.0)
+    journal, _ = begun(settings, tmp_path)
+
+    def limit(size: int) -> None:
+        jetstream, name = journal.link.jetstream, stream_names(settings.name)[0]
+        config = journal.link.call(jetstream.stream_info(name)).config
+        config.max_bytes = size
+        journal.link.call(jetstream.update_stream(config))
+
+    limit(1 << 16)
+    for _ in range(8):
+        journal.append([bytes(1 << 14)], b"a", MOMENT)
+    journal.sync()
+    wait_for(lambda: "maximum bytes exceeded" in journal.delay, what="the reason of the servers")
+    assert not journal.problem
+    limit(-1)
+    wait_for(lambda: journal.synced == journal.last, what="the waiting records")
+    wait_for(lambda: not journal.delay, what="the end of the delay")
+    journal.release()
+    after, found = begun(settings, tmp_path)
+    assert numbers(found) == list(range(1, 9))
+    after.release()
+
+
 def test_second_writer_fences_the_first(settings: JournalSettings, tmp_path: Path) -> None:
     """A writer that resumes after a stall and does not know the new one: its append is rejected, and it reports
     this.
@@ -206,6 +234,7 @@ def test_lease_that_is_given_back_is_taken_at_once_and_another_after_its_time(
     first.release()
     waiting.join()  # not a minute
     taken[0].release()
+    taken[0].release()  # no coroutine is left behind by a closed connection
 
 
 def test_lease_of_a_crashed_process_is_released_for_the_next_one(servers: NatsServers, tmp_path: Path) -> None:

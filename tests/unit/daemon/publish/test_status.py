@@ -18,6 +18,8 @@ from iotide.daemon.stages import LoopWatch
 from iotide.events import StreamInfo
 from starlette.exceptions import HTTPException
 
+HEALTHY = SimpleNamespace(problem="", snapshot_problem="", journal=SimpleNamespace(delay=""))
+
 
 def report(aggregator: Aggregator, settings: AggregatorSettings, durability: Any = None) -> StatusReport:
     stats = IngestStats(events=7, streams=2, collectors=1)
@@ -28,7 +30,7 @@ def test_healthy_aggregator_has_no_troubles(tmp_path: Path) -> None:
     settings = AggregatorSettings.model_validate({"state": tmp_path, "archive": {"folder": tmp_path}})
     aggregator = Aggregator(settings, lambda: 5.0)
     aggregator.opened("s", StreamInfo(job="job", source="test"))
-    made = report(aggregator, settings, SimpleNamespace(problem="", snapshot_problem="")).build()
+    made = report(aggregator, settings, HEALTHY).build()
     assert (made.healthy, made.ready, made.troubles, made.bounds, made.losses) == (True, True, [], [], {})
     assert (made.jobs, made.streams, made.collectors, made.events) == ({"running": 1}, 2, 1, 7)
     assert made.state is not None
@@ -51,8 +53,9 @@ def test_each_trouble_has_its_remedy_and_each_reached_bound_its_option(tmp_path:
     settings = AggregatorSettings.model_validate({"state": tmp_path, "max_jobs": 3})
     aggregator = Aggregator(settings, lambda: 5.0)
     durability = SimpleNamespace(
-        problem="disk full", problem_since_s=1.0, snapshot_problem="disk full", snapshot_problem_since_s=2.0
-    )
+        problem="disk full", problem_since_s=1.0, snapshot_problem="disk full", snapshot_problem_since_s=2.0,
+        journal=SimpleNamespace(delay=""),
+    )  # fmt: skip
     aggregator.counters.update(
         {"streams_refused:max_jobs": 4, "archives_waiting": 2, "alerts_unwritten": 1, "events_dropped:made_up": 9}
     )
@@ -68,6 +71,18 @@ def test_each_trouble_has_its_remedy_and_each_reached_bound_its_option(tmp_path:
         *(f"partition 3 {part}" for part in ("journal", "snapshots", "archives", "alerts")), "partition 3 bounds"
     ]  # fmt: skip
     assert "max_jobs (4)" in findings[-1].detail
+
+
+def test_servers_that_store_nothing_are_a_trouble_of_the_journal(tmp_path: Path) -> None:
+    settings = AggregatorSettings.model_validate({"state": tmp_path})
+    delayed = SimpleNamespace(problem="", snapshot_problem="", journal=SimpleNamespace(delay="insufficient resources"))
+    made = report(Aggregator(settings, lambda: 5.0), settings, delayed).build()
+    assert made.journal is not None
+    assert made.journal.failing
+    (trouble,) = made.troubles
+    assert trouble.part == "journal"
+    assert "insufficient resources" in trouble.problem
+    assert "max_file_store" in trouble.remedy
 
 
 async def test_user_limited_to_own_jobs_gets_no_status() -> None:
