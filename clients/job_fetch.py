@@ -90,8 +90,8 @@ def fetch_for_all_jobs(address: str, result: str, model: type[_M], **query: str)
         reason, expected = _no_answer(error), "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
             with error:
-                if error.code in _DENIED:
-                    reason, expected = _reason(error), _TOKEN
+                reason, named = _reason_and_expected(error)
+            expected = _TOKEN if error.code in _DENIED else named or expected
         raise InputError(address, None, reason, expected) from None
 
 
@@ -215,10 +215,16 @@ def _token_header(parts: urllib.parse.SplitResult) -> dict[str, str]:
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
+    return _reason_and_expected(error)[0]
+
+
+def _reason_and_expected(error: urllib.error.HTTPError) -> tuple[str, str]:
+    """Return the reason of a refusal, and what the aggregator expects; "" if it does not name it."""
     try:
-        return str(json.loads(error.read(MAX_RESPONSE_BYTES))["error"])
-    except (ValueError, KeyError, TypeError):
-        return f"the aggregator says {error.code} {error.reason}"
+        answer = json.loads(error.read(MAX_RESPONSE_BYTES))
+        return str(answer["error"]), str(answer.get("expected", ""))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return f"the aggregator responds with {error.code} {error.reason}", ""
 
 
 def _known(base: str) -> str:

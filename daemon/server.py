@@ -104,7 +104,8 @@ class Server:
         given = entry or settings.access, self._user_of, self.aggregator.counters
         self.access = Access(*given, behind_gateways=self._for_gateways)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
-        several = settings.contention.enabled and not embedded  # an embedded aggregator has one job
+        # An embedded aggregator has one job. Its page of file systems shows that one.
+        several = settings.contention.enabled and (not embedded or settings.http is not None)
         self._contention = contention_watch(self.aggregator, partition, lambda: self.journal) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")

@@ -6,6 +6,7 @@ the known bytes of these calls, and names such as ``streams_cut_off`` for losses
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -39,6 +40,7 @@ _LOST: Final = (
     "streams_",
     UNSEEN_NODES,
 )
+_PLURAL: Final = re.compile(r"\b(\w*[^\Wsu])s\b(?!')|\b(\w+(?:ss|x|ch))es\b(?!')")
 
 
 class Reason(NamedTuple):
@@ -175,4 +177,30 @@ def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
         reason = REASONS.get(name, Reason(name.replace(":", ", ").replace("_", " ")))
         moved = losses.get(BYTES + name.removeprefix(EVENTS), 0) if name.startswith(EVENTS) else 0
         least = f" (at least {moved:,} bytes)" if moved else ""
-        yield f"{count:,} {reason.text}{least}" + (f": {reason.remedy}" if reason.remedy else "")
+        yield f"{counted(count, reason.text)}{least}" + (f": {reason.remedy}" if reason.remedy else "")
+
+
+def counted(count: int, what: str) -> str:
+    """Format a count with a phrase whose first plural is the counted thing.
+
+    >>> counted(1, "numbers of ranks"), counted(1200, "numbers of ranks"), counted(1, "processes refused")
+    ('1 number of ranks', '1,200 numbers of ranks', '1 process refused')
+    >>> counted(1, "lines or records that cannot be read"), counted(1, "copies beyond four"), counted(1, "mapped files")
+    ('1 line or record that cannot be read', '1 copy beyond four', '1 mapped file')
+    """
+    if count != 1:
+        return f"{count:,} {what}"
+    found = _PLURAL.search(what)
+    if found is None:
+        return f"1 {what}"
+    before, after = what[: found.start()], what[found.end() :]
+    if after.startswith(" or "):
+        after = f" or {counted(1, after[4:])[2:]}"
+    return f"1 {before}{_singular(found)}{after.replace(' that are ', ' that is ', 1)}"
+
+
+def _singular(found: re.Match[str]) -> str:
+    stem = found[2] or found[1]
+    if found[2] is None and stem.endswith(("sse", "xe", "che")):
+        return stem[:-1]
+    return f"{stem[:-2]}y" if stem.endswith("ie") else stem

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...events.losses import counted
 from ..common.atomic_files import private_file
 from ..common.job_names import JobName, default_job
 from .converting import convert
@@ -122,8 +123,8 @@ def create(
     except OSError as error:
         click.echo(f"iotide: cannot write {output}: {error.strerror}", err=True)
         sys.exit(1)
-    more = f"; {problems} pieces of the traces were skipped" if problems else ""
-    click.echo(f"{output}: {calls} calls in {output.stat().st_size} bytes{more}", err=True)
+    more = f"; incomplete, see above: {counted(problems, 'problems')} of the input" if problems else ""
+    click.echo(f"{output}: {counted(calls, 'calls')} in {output.stat().st_size:,} bytes{more}", err=True)
     sys.exit(1 if problems else 0)
 
 
@@ -225,7 +226,7 @@ def verify(file: Path, as_json: bool) -> None:
             click.echo(f"{file}: damaged; {calls} calls can be read")
         else:
             end = "complete" if reader.complete else "whole as far as it goes: its writer did not come to the end"
-            click.echo(f"{file}: {calls} calls of {len(reader.streams)} streams, {end}")
+            click.echo(f"{file}: {counted(calls, 'calls')} of {counted(len(reader.streams), 'streams')}, {end}")
     if problems:
         sys.exit(1)
 

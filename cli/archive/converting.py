@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from ...events.losses import counted
 from ..common.atomic_files import private_file, private_folder, size_of
 from ..common.console.progress import reading_progress, step_progress
 from ..common.job_names import JobName, default_job
@@ -103,14 +104,12 @@ def convert(
             except InputError:
                 if not as_it_is:
                     raise
-        for what, count in lost.items():
-            unsupported.add(what, count)
     except (ConfigError, UnavailableError, InputError) as error:
         print_problems(problems, UnsupportedData())
         _exit(str(error), 2)
     except OSError as error:
         _exit(f"cannot write {output}: {error.strerror or ' '.join(str(error).split())}", 1)
-    _report(files, output, chosen, calls, problems, unsupported, as_json=as_json)
+    _report(files, output, chosen, calls, problems, unsupported, lost, as_json=as_json)
     sys.exit(1 if problems.total else 0)
 
 
@@ -121,15 +120,20 @@ def _report(
     calls: int,
     problems: Problems,
     unsupported: UnsupportedData,
+    lost: Counter[str],
     *,
     as_json: bool,
 ) -> None:
+    """Print the data that were not read, and those that the output's format cannot represent."""
     from ...results.traces.conversion import ConversionReport
-    from ..common.console.input_problems import print_problems, problem_list, unsupported_list
+    from ..common.console.input_problems import print_not_written, print_problems, problem_list, unsupported_list
 
     print_problems(problems, unsupported)
+    print_not_written(lost, output)
+    for what, count in lost.items():
+        unsupported.add(what, count)
     size = size_of(output)
-    click.echo(f"{output}: {calls} calls in {size} bytes", err=True)
+    click.echo(f"{output}: {counted(calls, 'calls')} in {size:,} bytes", err=True)
     if as_json:
         report = ConversionReport(
             files=[str(file) for file in files], output=str(output), format=target, calls=calls, bytes=size,

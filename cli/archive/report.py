@@ -14,7 +14,7 @@ from ...archive.file.reader import ArchiveReader
 from ...archive.file.stream_directory import ArchivedStream
 from ...clients.text.units import byte_text
 from ...events import InputError
-from ...events.losses import is_loss, loss_lines
+from ...events.losses import counted, is_loss, loss_lines
 
 _MAX_ROWS: Final = 40
 
@@ -96,7 +96,8 @@ def print_report(report: dict[str, Any]) -> None:
     calls, size = report["calls"], report["bytes"]
     end = "" if report["complete"] else ", without its end"
     console.print(
-        f"{report['archive']}: {calls} calls of {len(report['streams'])} streams in {byte_text(size)}{end}",
+        f"{report['archive']}: {counted(calls, 'calls')} of {counted(len(report['streams']), 'streams')} "
+        f"in {byte_text(size)}{end}",
         soft_wrap=True,
     )
     if calls:

@@ -14,7 +14,7 @@ from ...events import ConfigError, FileInfo, UnavailableError
 Show = Callable[[int], None]
 Writer = Callable[[ArchiveReader, Path, Counter[str], Show], int]
 
-_FACTS: Final = {"parent_pid": "parents of processes", "ranks": "numbers of ranks of streams' jobs"}
+_FACTS: Final = {"parent_pid": "parents of processes", "ranks": "numbers of ranks of jobs, by stream"}
 """Field of a stream's introduction -> its name in reports of data that a format cannot represent."""
 
 
@@ -132,12 +132,12 @@ def count_losses(reader: ArchiveReader, target: Target) -> Counter[str]:
             if getattr(stream.info, what) and what not in target.facts:
                 lost[words] += 1
         if stream.losses:
-            lost["streams' counts of what was dropped or left out while tracing"] += 1
+            lost["counts of calls that were dropped while tracing, by stream"] += 1
         if not reader.has_times:
-            lost["streams' times (the archive has none; calls stand in the order of their ends)"] += 1
+            lost["streams without times: the archive has none (calls are in the order of their ends)"] += 1
         if not target.carries_handles:
             lost["handles that no call of the trace made (stdin, inherited ...)"] += len(stream.handles)
-            lost["files' mount points, file systems and stripes"] += sum(
+            lost["files with a mount point, file system or stripes"] += sum(
                 any(getattr(file, name) != getattr(bare, name) for name in FileInfo.__struct_fields__[2:])
                 for file in stream.files.values()
             )

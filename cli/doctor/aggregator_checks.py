@@ -12,6 +12,7 @@ from pydantic import RootModel
 
 from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
+from ...events.losses import counted
 from ...results.jobs.job import JobList
 from ...results.jobs.ledger import JobLedger
 from ...results.status import AggregatorStatus, ClusterStatus
@@ -33,7 +34,7 @@ def aggregator_findings(address: str) -> list[Finding]:
         jobs = fetch_for_all_jobs(address, "jobs", JobList, latest=str(_MAX_JOBS)).jobs
     except InputError as error:
         return [Finding("aggregator", False, True, str(error), "start iotide serve, or name its address and a token")]
-    found = [Finding("aggregator", True, True, f"{len(jobs)} jobs at {address}"), *status_findings(address)]
+    found = [Finding("aggregator", True, True, f"{counted(len(jobs), 'jobs')} at {address}"), *status_findings(address)]
     wrong: list[str] = []
     checked = 0
     for job in jobs:
@@ -46,7 +47,7 @@ def aggregator_findings(address: str) -> list[Finding]:
     shown = [*wrong[:_MAX_LISTED], *([f"and {len(wrong) - _MAX_LISTED} more"] if len(wrong) > _MAX_LISTED else [])]
     if wrong:
         return [*found, Finding("ledgers", False, True, "; ".join(shown), _REMEDY)]
-    return [*found, Finding("ledgers", True, True, f"the accounts of {checked} jobs add up")]
+    return [*found, Finding("ledgers", True, True, f"the accounts of {counted(checked, 'jobs')} add up")]
 
 
 class _Status(RootModel[AggregatorStatus | ClusterStatus]):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from ...events.losses import counted
 from ..common.arguments.key_options import key_options
 from ..common.job_names import JobName
 
@@ -117,7 +118,7 @@ def command(
     else:
         rate = report.recorded_s / report.took_s if report.took_s else 0.0
         click.echo(
-            f"{report.sent:,} of {report.calls:,} calls of {report.streams} streams in {report.took_s:.1f} s, "
-            f"{rate:.1f} times as fast as recorded, as {', '.join(report.jobs) or 'no job'}"
+            f"{report.sent:,} of {counted(report.calls, 'calls')} of {counted(report.streams, 'streams')} "
+            f"in {report.took_s:.1f} s, {rate:.1f} times as fast as recorded, as {', '.join(report.jobs) or 'no job'}"
         )
     sys.exit(0 if report.complete else 1)

@@ -21,6 +21,7 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
 from ...clients.report.job_data import JobData
 from ...clients.report.report_data import ReportData
+from ...events.losses import counted
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
@@ -136,7 +137,7 @@ def _without_next_time(prediction: Prediction) -> Prediction:
 def _missing_notes(trace: Trace, together: _CombinedAnalyzers) -> list[str]:
     notes = []
     if trace.problems.total:
-        notes.append(f"{trace.problems.total:,} malformed pieces of input were left out")
-    notes += [f"{count:,} {what}" for what, count in trace.unsupported.counts.most_common(8)]
+        notes.append(f"left out: {counted(trace.problems.total, 'malformed pieces of input')}")
+    notes += [counted(count, what) for what, count in trace.unsupported.counts.most_common(8)]
     notes += [f"{count:,} left out: {reason}" for reason, count in together.losses().items() if count]
     return notes

@@ -24,7 +24,7 @@ from ...daemon.jobs.losses.failures import AnalysisFailedError
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...events.files import write_text
-from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
+from ...events.losses import EVENTS, UNSEEN_NODES, counted, loss_lines
 from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
 from .background_loop import loop_in_thread
@@ -166,7 +166,7 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
         wait_s = _REPORT_AFTER_S
         while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
             if not plan.quiet:
-                to_go = f", about {waiting:,} calls to go" if (waiting := source.waiting_calls) else ""
+                to_go = f", about {counted(waiting, 'calls')} to go" if (waiting := source.waiting_calls) else ""
                 print_message(f"reading on{to_go} (Ctrl-C leaves the rest out)")
             wait_s = _REPORT_EVERY_S
     finally:
@@ -248,8 +248,9 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
     print_message(
-        f"{took}, {job.events:,} calls, {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
-        + (f", {job.events_dropped:,} calls dropped" if job.events_dropped else "")
+        f"{took}, {counted(job.events, 'calls')}"
+        f", {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
+        + (f", {counted(job.events_dropped, 'calls')} dropped" if job.events_dropped else "")
     )
     if left := not_counted_text(job.not_counted):
         print_message(f"{left} (--count files or everything counts it)")

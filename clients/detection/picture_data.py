@@ -134,14 +134,17 @@ def scale_wave(wave: Wave, top: float) -> tuple[Floats, str]:
 
 
 def crest_times_s(prediction: Prediction) -> Floats:
-    """Return the times of the dominant cosine's crests within the prediction's window; none without a period."""
+    """Return the times of the dominant cosine's crests in the phases of the prediction's window; none without a period.
+
+    A window may end where its last phase begins, so crests up to half a period later count.
+    """
     wave = _dominant(prediction)
     if wave is None or not wave.frequency_hz > 0:
         return np.zeros(0)
     window = prediction.window
     first = window.start_s + 0.5 / prediction.sampling_frequency_hz - wave.phase_rad / (2 * math.pi) * wave.period_s
     first += math.ceil((window.start_s - first) / wave.period_s) * wave.period_s
-    return np.arange(first, window.end_s, wave.period_s)[:_MAX_CRESTS]
+    return np.arange(first, window.end_s + wave.period_s / 2, wave.period_s)[-_MAX_CRESTS:]
 
 
 def visible_periods(view: WaveletView, period: Estimate | None) -> slice:

@@ -10,6 +10,7 @@ from typing import Final, Literal
 import numpy as np
 
 from ...events.errors import UnavailableError
+from ...events.losses import counted
 from ...results.prediction import Prediction
 from ...results.traces.analysis import DetectionReport, WaveletView
 from ...results.traces.plot_data import PhaseColumns, PlotData, SpectrumColumns
@@ -73,7 +74,7 @@ def picture_title(report: DetectionReport) -> str:
     """Return the title of a chart, in one line that any font can draw."""
     prediction = report.prediction
     name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_MAX_NAME])
-    return f"{name}: {headline_text(prediction)}, {report.events:,} events"
+    return f"{name}: {headline_text(prediction)}, {counted(report.events, 'events')}"
 
 
 def _rows(panels: PlotData) -> list[tuple[float, Draw]]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...events.losses import counted
 from ...results.base import Estimate
 from ...results.prediction import ModeName, Prediction
 from ...results.traces.analysis import (
@@ -55,7 +56,7 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     if not console.is_terminal:
         console.width = max(console.width, _FILE_WIDTH)
     console.print(
-        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {report.events:,} events, "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {counted(report.events, 'events')}, "
         f"{byte_text(report.bytes_read)} read, {byte_text(report.bytes_written)} written",
         soft_wrap=True,
     )
@@ -64,8 +65,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     if stores := mapped_text(report.not_counted):
         console.print(stores, soft_wrap=True)
     analysis = report.analysis
-    counted = {"read": report.bytes_read, "write": report.bytes_written}
-    moved = counted.get(report.prediction.mode, sum(counted.values()))
+    by_way = {"read": report.bytes_read, "write": report.bytes_written}
+    moved = by_way.get(report.prediction.mode, sum(by_way.values()))
     console.print(_fact_table(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
     if report.prediction.dominant:
         print_table(console, _frequencies(report.prediction))
@@ -73,7 +74,7 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
             console.print(NO_PERIOD_NOTE, soft_wrap=True)
     _print_analyses(console, report)
     if report.problems_total:
-        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+        console.print(f"left out: {counted(report.problems_total, 'malformed pieces of input')} (see standard error)")
 
 
 def _print_analyses(console: Console, report: DetectionReport) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from ...events.losses import counted
 from ...results.dfg import ActivityStats, Comparison, Graph, Side
 from ..text.units import byte_text, duration_text, rate_text
 from .colours import GREEN, GREEN_LINE, INK, PLAIN, RED, RED_LINE, Paint, shade
@@ -257,7 +258,7 @@ def _legend(
     opened = f" ({graph.open_cases:,} open)" if graph.open_cases else ""
     kinds = f"case: {graph.case}; activity: {make_printable(graph.mapping)}"
     cases = f"{graph.cases:,} case{'s' * (graph.cases != 1)}"
-    yield f"{graph.events:,} events in {cases}{opened}; {kinds}"
+    yield f"{counted(graph.events, 'events')} in {cases}{opened}; {kinds}"
     yield "Load: share of the time of all calls (bytes). DR: calls at once x data rate of one. Edges: how often."
     total = len(graph.edges) + sum((row.starts > 0) + (row.ends > 0) for row in graph.activities)
     if len(shown) < len(graph.activities):

@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ...events.losses import counted
 from ...results.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text, rate_text
@@ -33,7 +34,7 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
     console = Console(file=stream, highlight=False)
     graph = report.graph
     console.print(
-        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {graph.events:,} events of "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {counted(graph.events, 'events')} of "
         f"{count_text(graph.cases, 'case')} by {graph.case}, "
         f"{count_text(len(graph.activities), 'activity', 'activities')} by {plain_name(graph.mapping)}, "
         f"over {_time(graph.last_s - graph.first_s)}" + (f", where {plain_name(graph.filter)}" if graph.filter else ""),
@@ -54,7 +55,7 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
         for line in outlier_lines(report.outlier):
             console.print(line, soft_wrap=True)
     if report.problems_total:
-        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+        console.print(f"left out: {counted(report.problems_total, 'malformed pieces of input')} (see standard error)")
 
 
 def outlier_lines(outlier: Outlier) -> Iterator[str]:

@@ -20,9 +20,10 @@ MAX_FILES: Final = 40
 _MAX_COLLECTIVES: Final = 8
 _MAX_RANKS: Final = 24
 _MAX_MACHINES: Final = 24
+# white text on each has a contrast of 4.5 or more
 _LAYER_ROWS: Final = {
-    "NETCDF": "#7a4fa3", "PNETCDF": "#9b6bc2", "HDF5": "#b04a6f", "MPIIO": "#0b6e99", "STDIO": "#5f8a3a",
-    "POSIX": "#3c4a57", "KERNEL": "#777f87", "OTHER": "#a08c5b",
+    "NETCDF": "#7a4fa3", "PNETCDF": "#8a5bb3", "HDF5": "#b04a6f", "MPIIO": "#0b6e99", "STDIO": "#4f7830",
+    "POSIX": "#3c4a57", "KERNEL": "#6a7279", "OTHER": "#7d6c42",
 }  # fmt: skip
 
 

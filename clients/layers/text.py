@@ -8,6 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 
+from ...events.losses import counted
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
 from ..text.layer_words import caller_name, layer_name, time_text
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table
@@ -57,7 +58,7 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     _show(console, _files(files), len(layers.files) - len(files) + layers.files_left_out, "files")
     _show(console, _mounts(layers, top), len(layers.mounts) - top, "file systems")
     if report.problems_total:
-        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+        console.print(f"left out: {counted(report.problems_total, 'malformed pieces of input')} (see standard error)")
 
 
 def _left_out(report: LayersReport) -> Iterator[str]:

@@ -206,7 +206,7 @@ class Records:
         if kind is Kind.SEEK:
             by, whence = seek_arguments(shape.signature)
             if by is None or whence is None:
-                self._lost["how far seeks were to go (given as what they came to)"] += 1
+                self._lost["distances of seeks (the resulting positions are written)"] += 1
                 by, whence = max(row.offset, 0), 0
             return "IoSeek", (handle, by, whence, row.offset if row.offset >= 0 else NONE_64)
         if kind is Kind.CHANGE_FLAGS and (status := status_flags(shape.signature)) is not None:

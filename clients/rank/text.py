@@ -7,6 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
+from ...events.losses import counted
 from ...results.interaction import MAX_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text
@@ -29,7 +30,7 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
     console = Console(file=stream, highlight=False)
     ranking = report.ranking
     console.print(
-        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {ranking.events:,} events over "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {counted(ranking.events, 'events')} over "
         f"{duration_text(max(ranking.last_s - ranking.first_s, 0.0))}; "
         f"{len(ranking.actors):,} {_plural(ranking)} interact in {count_text(len(ranking.components), 'component')}, "
         f"{ranking.alone:,} with nobody",
@@ -161,10 +162,11 @@ def _left_out(report: RankReport) -> list[str]:
         (ranking.device_wakeups, "wake-ups by interrupts and timers belong to no process"),
         (ranking.void_wakeups, "wake-ups of threads that did not wait do not count"),
         (ranking.dropped_events, "events of rare threads and pairs are beyond the bounds"),
-        (report.problems_total, "malformed pieces of input were left out (see --json)"),
     ):
         if number:
             lines.append(f"{number:,} {text}")
+    if report.problems_total:
+        lines.append(f"left out: {counted(report.problems_total, 'malformed pieces of input')} (see --json)")
     if report.kept_events is not None and report.all_events:
         share = report.kept_events / report.all_events
         lines.append(f"the filtered trace keeps {report.kept_events:,} of {report.all_events:,} ({share:.1%})")

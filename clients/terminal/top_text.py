@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...events.losses import counted
 from ...results.jobs.fleet import Fleet, FleetJob, FleetOrder
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
@@ -33,7 +34,7 @@ def total_line(fleet: Fleet) -> str:
     """Return the number of jobs and their total bandwidth."""
     states = ", ".join(f"{count:,} {state}" for state, count in fleet.states.items()) or "none yet"
     alerts = f"; {fleet.alerts} alerts" if fleet.alerts else ""
-    return f"{fleet.total:,} jobs: {states}; {rate_text(fleet.bandwidth)}{alerts}"
+    return f"{counted(fleet.total, 'jobs')}: {states}; {rate_text(fleet.bandwidth)}{alerts}"
 
 
 def header_line(width: int, order: FleetOrder) -> str:
@@ -74,7 +75,7 @@ def detail_lines(detail: JobDetail, prediction: Prediction | None, width: int) -
     yield strip_control(f"{detail.job}  {detail.user}  {detail.state}")
     if detail.command:
         yield strip_control(detail.command)
-    yield f"{len(detail.hosts)} nodes, {detail.ranks} ranks, {detail.events:,} calls"
+    yield f"{counted(len(detail.hosts), 'nodes')}, {counted(detail.ranks, 'ranks')}, {counted(detail.events, 'calls')}"
     read, written = byte_text(detail.bytes_read), byte_text(detail.bytes_written)
     yield f"read {read}, written {written}, now {rate_text(detail.bandwidth)}"
     if prediction is not None:

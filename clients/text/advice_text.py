@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TextIO
 
+from ...events.losses import counted
 from ...results.advice import Advice, AdviceFinding
 from .printable import printable
 from .units import byte_text, duration_text, rate_text
@@ -74,7 +75,7 @@ def moved_line(advice: Advice, *, partial: bool = False) -> str:
         rate = f" at {rate_text(place.rate)}" if place.rate else ""
         parts.append(f"{' and '.join(ways)} {place.place or 'files without a name'}{kind}{rate}")
     more = len(places) - _PLACES
-    return "; ".join(parts) + (f"; {more:,} more places" if more > 0 else "") + _changed_below(advice, moved)
+    return "; ".join(parts) + (f"; {counted(more, 'more places')}" if more > 0 else "") + _changed_below(advice, moved)
 
 
 def _changed_below(advice: Advice, moved: int) -> str:
@@ -126,7 +127,7 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
     def write_line(text: str = "") -> None:
         stream.write(printable(text) + "\n")
 
-    write_line(f"{advice.job}: {advice.events:,} calls over {duration_text(advice.run_s)}")
+    write_line(f"{advice.job}: {counted(advice.events, 'calls')} over {duration_text(advice.run_s)}")
     write_line(io_time_line(advice))
     write_line(moved_line(advice))
     if not advice.findings:

@@ -8,6 +8,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
+from ...events.losses import counted
 from ...results.alerts import Alert
 from ...results.base import Estimate
 from ...results.contention import Capacity, Collision, Contention, ExpectedPhase, Slowdown
@@ -28,7 +29,9 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
         console: output console; standard output by default.
     """
     console = console or Console(highlight=False, soft_wrap=True)
-    console.print(f"{found.jobs} jobs at {clock_text(found.made_at_s)}, {found.completeness:.1%} complete at least")
+    console.print(
+        f"{counted(found.jobs, 'jobs')} at {clock_text(found.made_at_s)}, at least {found.completeness:.1%} complete"
+    )
     if found.file_systems:
         console.print(_file_system_table(found))
     for alert in found.alerts[:_MAX_ROWS]:
@@ -45,7 +48,7 @@ def print_contention(found: Contention, console: Console | None = None) -> None:
         console.print(f"{plain_name(one.job)}: {what[one.what]}, because {one.reason}")
     more = len(found.collisions) - _MAX_ROWS
     if more > 0:
-        console.print(f"{more} further collisions: --json has all")
+        console.print(f"{counted(more, 'further collisions')}: --json has all")
 
 
 def _print_slowdowns(found: Contention, console: Console) -> None:

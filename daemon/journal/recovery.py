@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from ...events.losses import counted
 from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore
@@ -51,7 +52,9 @@ def replay_records(
     for each in found:
         if isinstance(each, Gap):
             damaged += each.missing
-            _log.error("the journal is damaged: %d records cannot be read, from %s on", each.missing, each.where)
+            _log.error(
+                "the journal is damaged: %s cannot be read, from %s on", counted(each.missing, "records"), each.where
+            )
             core.accept_gap()
             continue
         with clocks.frozen(each.moment.clock_s, each.moment.steady_s):

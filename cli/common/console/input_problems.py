@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+
+from ....events.losses import counted
 
 if TYPE_CHECKING:
     from ....collectors.source import Problems, UnsupportedData
@@ -17,13 +20,19 @@ _MAX_LINES: Final = 3  # printed lines per file and problem; the others are coun
 
 
 def print_problems(problems: Problems, unsupported: UnsupportedData) -> None:
-    """Print the malformed pieces that were skipped, and the data that events cannot represent."""
+    """Print the malformed pieces that were skipped, and the data of the input that events cannot represent."""
     for line in _group_problems(problems):
         click.echo(f"iotide: {line}", err=True)
     if problems.total > len(problems.first):
-        click.echo(f"iotide: {problems.total - len(problems.first)} further problems", err=True)
+        click.echo(f"iotide: {counted(problems.total - len(problems.first), 'further problems')}", err=True)
     for what, count in unsupported.counts.most_common():
-        click.echo(f"iotide: not imported: {count:,} {what}", err=True)
+        click.echo(f"iotide: not imported: {counted(count, what)}", err=True)
+
+
+def print_not_written(lost: Mapping[str, int], output: Path) -> None:
+    """Print the data that an output's format cannot represent."""
+    for what, count in sorted(lost.items(), key=lambda row: -row[1]):
+        click.echo(f"iotide: not in {output.name}, as its format has no place for it: {counted(count, what)}", err=True)
 
 
 def _group_problems(problems: Problems) -> Iterator[str]:

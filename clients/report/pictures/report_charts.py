@@ -49,7 +49,7 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
         chart.steps(edges, written.tolist(), both.tolist(), READ)
         chart.legend("read", READ)
     if prediction is not None:
-        _add_period(chart, prediction, zero, unit)
+        _add_period(chart, prediction, zero, unit, trace.end_s)
     if upcoming and prediction is not None:
         _add_prediction(chart, prediction, zero, unit, 1.0 if not top else 1.08 * top / rate.factor)
     chart.label_x(f"{unit.name} since the first I/O")
@@ -84,9 +84,9 @@ def history_chart(history: Sequence[Prediction]) -> str:
     return chart.text()
 
 
-def _add_period(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit) -> None:
-    """Draw a ruler of the period, also after the end of the run."""
-    crests = crest_times_s(prediction).tolist()
+def _add_period(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit, until_s: float) -> None:
+    """Draw a ruler of the period: a dotted line in each phase up to a time."""
+    crests = [crest for crest in crest_times_s(prediction).tolist() if crest < until_s]
     for crest in crests:
         chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)
     if crests:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from ....events.losses import counted
 from ....results.advice import Advice, AdviceFinding
 from ...text.advice_text import floor_text
 from ...text.layer_words import time_text
@@ -41,7 +42,7 @@ def _advice(advice: Advice, started_s: float, *, partial: bool) -> Lines:
         yield f"  <li>{''.join(_item(row, started_s))}</li>"
     yield "</ol>"
     if (more := len(advice.findings) - _MAX_CHANGES) > 0:
-        yield paragraph(f"and {more:,} further findings (iotide advise)", soft=True)
+        yield paragraph(f"and {counted(more, 'further findings')} (iotide advise)", soft=True)
 
 
 def _item(row: AdviceFinding, started_s: float) -> Lines:
@@ -54,7 +55,7 @@ def _item(row: AdviceFinding, started_s: float) -> Lines:
     if row.calls:
         moved = f", {byte_text(row.bytes)}" if row.bytes else ""
         files = f", {row.files:,} files" if row.files > 1 else ""
-        parts.append(f"{row.calls:,} calls{moved}{files}")
+        parts.append(f"{counted(row.calls, 'calls')}{moved}{files}")
     if row.slowest:
         parts.append(f"most of {row.slowest}")
     if row.last_s > row.first_s >= started_s:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from ....events.losses import loss_lines
+from ....events.losses import counted, loss_lines
 from ....results.jobs.run import UnseenProgram
 from ....results.prediction import Prediction
 from ...text.units import clock_lines, mapped_text, not_counted_text
@@ -59,6 +59,6 @@ def _unseen_lines(rows: Sequence[UnseenProgram]) -> Lines:
         often = f" ({row.times:,} times)" if row.times > 1 else ""
         lines.append(f"{code(row.program or 'another program')}{often},\n    which {escape(row.reason)}")
     if (more := len(rows) - _MAX_UNSEEN) > 0:
-        lines.append(f"{more:,} further programs")
+        lines.append(f"{counted(more, 'further programs')}")
     yield paragraph("Not seen, and missing here:")
     yield from bullets(lines)

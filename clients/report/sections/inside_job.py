@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from ....events.losses import counted
 from ....results.findings import Findings
 from ...text.layer_words import caller_name, layer_name, time_text
 from ...text.units import byte_text
@@ -173,7 +174,7 @@ def interaction_part(subject: JobData, findings: Findings) -> Lines:
     )
     yield from table(heads, rows, code)
     if (more := len(ranking.edges) - _MAX_EDGES + ranking.omitted_edges) > 0:
-        yield paragraph(f"and {more:,} further ones (iotide rank)", soft=True)
+        yield paragraph(f"and {counted(more, 'further ones')} (iotide rank)", soft=True)
 
 
 def _on_data(report: Layers) -> Iterator[CallLayer]:

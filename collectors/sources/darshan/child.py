@@ -50,7 +50,7 @@ def main() -> None:
     log = library.log_open(sys.argv[1])
     if log["handle"] == library.ffi.NULL:
         _fail("it is no log of Darshan")
-    problems: list[str] = []
+    problems = [cut] if (cut := _cut_short(library.log_get_modules(log))) else []
     try:
         for part in _parts(library, log):
             try:
@@ -63,6 +63,12 @@ def main() -> None:
     if problems:
         _fail("; ".join(problems))
     os._exit(0)  # closing a partly read log may also abort
+
+
+def _cut_short(modules: dict[str, Any]) -> str:
+    """Return that the file is shorter than the modules that its header lists; "" if it is not."""
+    size, wanted = Path(sys.argv[1]).stat().st_size, sum(facts["len"] for facts in modules.values())
+    return f"the log is cut short: it has {size:,} bytes, its modules alone {wanted:,}" if size < wanted else ""
 
 
 def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], None]]:

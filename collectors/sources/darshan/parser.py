@@ -115,7 +115,7 @@ class _Log:
             if facts.get("partial_flag"):
                 unsupported.add(f"parts of {module} that Darshan had no memory for: its log says that it is partial")
         others = sorted(set(self._modules) - set(LAYERS) - set(TRACED))
-        unsupported.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
+        unsupported.add(f"modules with counts only ({', '.join(others)[:200]})", len(others))
 
     def emit_events(self) -> Iterator[list[SourceItem]]:
         """Yield the events of the buffered rows, in order for each rank."""
@@ -190,7 +190,7 @@ class _Log:
         if traced:
             self._counted[module] = self._counted.get(module, 0) + moving_calls(layer, values)
         if any(float(values.get(f"F_{what}_TIME", 0)) < 0 for what in ("READ", "WRITE", "META")):
-            self._about.unsupported.add("times of calls that Darshan has as below 0")
+            self._about.unsupported.add("times of calls that are below 0 in the log")
         ranks = self._ranks_of(int(message["rank"]))
         for each in summaries(layer, values, self._whole_s, moved=not traced):
             rows = rows_of(each, layer, file, ranks, self._begin_ns)

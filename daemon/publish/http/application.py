@@ -56,7 +56,10 @@ def make_application(
         report: returns the state of the aggregator; None: no /api/v1/status.
         in_cluster: whether to add the routes by which members of a cluster get data of partitions.
     """
-    app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
+    # FastAPI's own pages load scripts of another host. `shell_routes` has a page of the API without.
+    app = FastAPI(
+        title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url=None, redoc_url=None
+    )
     app.router.redirect_slashes = False
 
     app.add_exception_handler(AnyHTTPException, explain)

@@ -148,8 +148,8 @@ def test_a_program_with_h5py_keeps_all_its_calls_and_their_parents(serial: Path,
     assert begun == 64 * 1024 * 8
     assert otf2_reading.printed(trace)
     assert {each["what"].partition(" (")[0] for each in report["not_carried"]} <= {
-        "access modes of handles", "how far seeks were to go",
-        "streams' counts of what was dropped or left out while tracing",
+        "access modes of handles", "distances of seeks",
+        "counts of calls that were dropped while tracing, by stream",
     }  # fmt: skip
 
 

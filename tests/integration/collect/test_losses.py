@@ -222,4 +222,4 @@ for _ in range(1000):
     assert done.returncode == 0, done.stderr
     summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
     assert summary.job.losses["streams_cut_off"] == 1
-    assert "lost: 1 streams cut off" in done.stderr
+    assert "lost: 1 stream cut off" in done.stderr

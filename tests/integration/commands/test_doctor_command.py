@@ -73,7 +73,7 @@ def test_ledgers_of_a_running_aggregator_are_checked(tmp_path: Path) -> None:
         iotide("collect", "--replay", "--connect", server.endpoint, "--job", "a/b c", sample, cwd=tmp_path)
         done = iotide("doctor", "--aggregator", server.url, "--json", cwd=tmp_path)
         checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-        assert checks["ledgers"]["detail"] == "the accounts of 1 jobs add up"
+        assert checks["ledgers"]["detail"] == "the accounts of 1 job add up"
         assert (done.returncode, set(checks)) == (0, {"aggregator", "status", "ledgers"})
     done = iotide("doctor", "--aggregator", server.url, cwd=tmp_path, env=plain_environment(COLUMNS="300"))
     assert done.returncode == 1

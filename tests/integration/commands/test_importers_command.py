@@ -57,7 +57,7 @@ def test_graph_reports_missing_facts_of_the_log(tmp_path: Path) -> None:
         "MPI_File_read",
         "read",
     }
-    assert {"what": "modules that only count (H5D, H5F, LUSTRE)", "count": 3} in report["not_carried"]
+    assert {"what": "modules with counts only (H5D, H5F, LUSTRE)", "count": 3} in report["not_carried"]
 
 
 @pytest.mark.parametrize("trace", ["recorder", "dftracer"])

@@ -11,10 +11,12 @@ from pathlib import Path
 import httpx
 import msgspec
 import numpy as np
+import pytest
 import zmq
 import zmq.asyncio
+from iotide.clients.job_fetch import fetch_for_all_jobs
 from iotide.daemon.publish.pubsub import Publisher
-from iotide.events import EventBatch, Kind, make_batch
+from iotide.events import EventBatch, InputError, Kind, make_batch
 from iotide.results.alerts import Alert, AlertList
 from iotide.results.contention import Contention, FileSystemList
 from iotide.results.jobs.file_systems import JobFileSystems
@@ -176,6 +178,8 @@ async def test_disabled_contention_is_reported() -> None:
         answer = await client.get("/api/v1/contention")
         assert answer.status_code == 404
         assert "contention.enabled" in answer.json()["expected"]
+        with pytest.raises(InputError, match=r"is not analyzed; expected .*contention\.enabled"):
+            await asyncio.to_thread(fetch_for_all_jobs, server.http_url or "", "contention", Contention)
 
 
 async def asked(client: httpx.AsyncClient) -> Contention:

@@ -147,12 +147,12 @@ def test_run_of_one_node_reports_the_number_of_unseen_ranks(cluster: Slurm, tmp_
     (tmp_path / "go on").touch()
     job = submitted(cluster, tmp_path, f"--this-node -- srun {sys.executable} writer.py", "-N2")
     summary = job.summary()
-    assert "lost: 1 ranks without data" in job.said
+    assert "lost: 1 rank without data" in job.said
     assert summary.job.losses["ranks_unheard"] == 1
     assert not summary.job.complete
     assert summary.prediction is not None
     assert summary.prediction.ranks_unseen == 1
-    assert "1 ranks without data" in (tmp_path / "report/report.html").read_text()
+    assert "1 rank without data" in (tmp_path / "report/report.html").read_text()
 
 
 def test_node_whose_collector_is_killed_is_told(cluster: Slurm, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from iotide.clients.detection.picture_data import (
 from iotide.clients.detection.pictures_trace import draw_picture, picture_title
 from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
+from iotide.results.prediction import Frequency
 from iotide.results.traces.analysis import DetectionReport
 from iotide.results.traces.plot_data import PlotData, TraceSignal
 from support.jobs.periodic_jobs import TYPES, checkpointing
@@ -156,13 +157,23 @@ def test_low_wave_of_sharp_bursts_is_magnified_with_a_note() -> None:
     assert plain == "wave of 2 s"
 
 
-def test_crests_lie_in_the_phases() -> None:
-    panels = panels_for(checkpointing(phases=12).batch)
+@pytest.mark.parametrize("phases", [12, 250])
+def test_each_of_the_latest_phases_has_a_crest(phases: int) -> None:
+    panels = panels_for(checkpointing(phases=phases).batch)
     crests = crest_times_s(panels.prediction)
     middle = (panels.phases.start_s + panels.phases.end_s) / 2
-    assert len(crests) in {11, 12}
-    assert np.abs(middle[:, None] - crests).min(axis=0).max() < 0.1
+    assert len(crests) == min(phases, 200)
+    assert np.abs(middle[-len(crests) :] - crests).max() < 0.1
     assert len(crest_times_s(make_prediction(period_s=None))) == 0
+
+
+def test_phase_that_begins_at_the_end_of_the_window_has_a_crest() -> None:
+    wave = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=-0.2, z_score=9.0, confidence=0.9)
+    prediction = make_prediction("job", period_s=10.0).model_copy(update={"dominant": [wave]})
+    start_s, end_s = prediction.window.start_s, prediction.window.end_s
+    crests = crest_times_s(prediction)
+    assert end_s < crests[-1] < end_s + 1
+    assert crests[0] - start_s < 1
 
 
 def test_latest_phases_get_a_picture_when_all_are_too_many() -> None:

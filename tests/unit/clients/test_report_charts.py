@@ -69,7 +69,7 @@ def test_phase_that_is_expected_is_outlined() -> None:
 def test_a_run_that_has_ended_shows_its_period_and_no_next_phase() -> None:
     wave = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=0.0, z_score=9.0, confidence=0.9)
     ended = make_prediction("job", made_at_s=51.0).model_copy(update={"next_phase": None, "dominant": [wave]})
-    svg = signal_chart(make_signal(), ended)
+    svg = signal_chart(make_signal([0.0, 5e6] * 300), ended)
     marks = [each for each in ET.fromstring(svg).iter(f"{SVG}path") if each.get("stroke-dasharray")]
     assert len(marks) == len(crest_times_s(ended)) > 3
     assert "period" in texts(svg)

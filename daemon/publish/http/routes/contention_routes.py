@@ -17,7 +17,7 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
     async def found() -> Contention:
         of_several_jobs()
         if watch is None:
-            raise not_found("contention between jobs is not analyzed", "contention.enabled, and iotide serve")
+            raise not_found("contention between jobs is not analyzed", "an aggregator with contention.enabled = true")
         return await watch.current()
 
     @router.get("/api/v1/contention")

@@ -1,4 +1,4 @@
-"""Live pages for a browser: all jobs, file systems, a job; and their files."""
+"""Live pages for a browser: all jobs, file systems, a job, the API; and their files."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def shell_routes(pages: Pages) -> APIRouter:
     async def file_systems(request: Request) -> Response:
         """Show the upcoming phases, by file system."""
         return _page_response(_file(pages, "filesystems.html")[0], request)
+
+    @router.get("/api/v1/docs")
+    async def api(request: Request) -> Response:
+        """List the routes of the API."""
+        return _page_response(_file(pages, "api.html")[0], request)
 
     @router.get("/runbooks")
     @router.get("/runbooks.md")

@@ -103,7 +103,7 @@ def test_the_table_has_a_row_for_each_fact_and_convert_reports_losses(form: str)
     reader = archive_of([Opened("s", info), Chunk("s", batch, names), Closed("s")])
     lost = "\n".join(count_losses(reader, TARGETS[form]))
     for what, words in {
-        "parent_pid": "parents of", "ranks": "numbers of ranks", "mount": "mount points",
+        "parent_pid": "parents of", "ranks": "numbers of ranks", "mount": "mount point",
     }.items():  # fmt: skip
         assert (words in lost) == (documented_table()[form][what] != "yes"), what
 

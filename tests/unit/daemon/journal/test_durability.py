@@ -87,7 +87,7 @@ def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
     assert events(after) == EVENTS * 7
     assert after.aggregator.counters["journal_damaged"] == 1
     assert after.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
-    assert f"the journal is damaged: 1 records cannot be read, from {file}, byte" in caplog.text
+    assert f"the journal is damaged: 1 record cannot be read, from {file}, byte" in caplog.text
     for stream in "ab":
         talk.hello(after, stream)
         (answer,) = talk.batch(after, stream)

@@ -107,7 +107,7 @@ def test_log_without_dxt_gives_sums() -> None:
     assert written == report.records["MPI-IO"][0]["counters"]["MPIIO_BYTES_WRITTEN"].sum()
     told = source.unsupported.counts
     assert told["times of single calls of MPI-IO, of which the log has only sums for each file"] == 7759 + 16 + 128
-    assert told["modules that only count (H5D, H5F)"] == 2
+    assert told["modules with counts only (H5D, H5F)"] == 2
 
 
 def test_format_is_told_from_the_log_itself() -> None:
@@ -128,6 +128,14 @@ def test_truncated_log_is_named_and_its_streams_closed(keep: int, tmp_path: Path
     assert source.problems.total == 1
     assert source.problems.first[0].where == str(path)
     assert bool(streams) == (keep < 0)  # the other layer is still there
+
+
+@pytest.mark.slow
+def test_log_without_its_records_is_cut_short_and_not_without_io(tmp_path: Path) -> None:
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(TRACED.read_bytes()[: len(TRACED.read_bytes()) // 3])
+    _, source = read(path)
+    assert "cut short" in source.problems.first[0].problem
 
 
 def test_broken_log_never_ends_us(tmp_path: Path) -> None:
