@@ -88,6 +88,9 @@ class AdviceFinding(Model):
     gain_s: float
     """Expected saving of the change, s."""
     gain_share: float
+    gain_at_most: bool = False
+    """Whether the saving is an upper bound. The calls are made by a thread other than the main one of its process,
+    and other threads may compute meanwhile."""
     layer: str = ""
     """Layer of the calls."""
     calls: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,28 @@ from ...events.programs import program_name
 from ..common.grouping import Grouping
 from ..common.state import Ints
 
+_SYSTEM_IDS: Final = frozenset({"preload", "strace"})
+"""Sources whose thread ids are the system's. The main thread of a process then has its pid."""
+
 
 class Thread(NamedTuple):
     """Identity of a thread; rank is -1 and pid 0 if unknown."""
 
     rank: int
     pid: int
+    """Negative for a thread other than the main one of its process: saved states keep their layout."""
     host: str
     command: str
+
+    @property
+    def process(self) -> int:
+        """Pid; 0 if unknown."""
+        return abs(self.pid)
+
+    @property
+    def is_worker(self) -> bool:
+        """Whether another thread is known to be the main one of its process."""
+        return self.pid < 0
 
 
 class Threads:
@@ -69,16 +83,19 @@ class Threads:
         numbers = self._numbers.setdefault(stream, {})
         found = numbers.get(tid)
         if found is None:
-            found = numbers[tid] = self._number(self._infos[stream], pid, rank)
+            found = numbers[tid] = self._number(self._infos[stream], tid, pid, rank)
         elif found and rank >= 0 > self.known[found].rank:
             self.known[found] = self.known[found]._replace(rank=rank)
         return found
 
-    def _number(self, info: StreamInfo, pid: int, rank: int) -> int:
+    def _number(self, info: StreamInfo, tid: int, pid: int, rank: int) -> int:
         if len(self.known) > self._bound:
             self.beyond += 1
             return 0
-        self.known.append(Thread(info.rank if rank < 0 else rank, pid or info.pid, info.host, info.command[:200]))
+        process = pid or info.pid
+        is_worker = info.source in _SYSTEM_IDS and 0 < tid != process > 0
+        mark = -process if is_worker else process
+        self.known.append(Thread(info.rank if rank < 0 else rank, mark, info.host, info.command[:200]))
         return len(self.known) - 1
 
 
@@ -109,6 +126,6 @@ def label_of(thread: Thread) -> str:
     if thread.rank >= 0:
         return f"rank {thread.rank}"
     command = program_name(thread.command)
-    if not thread.pid:
+    if not thread.process:
         return command
-    return f"{command} (pid {thread.pid})" if command else f"pid {thread.pid}"
+    return f"{command} (pid {thread.process})" if command else f"pid {thread.process}"

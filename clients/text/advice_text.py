@@ -113,7 +113,14 @@ def nothing_to_change(partial: bool) -> str:
 
 
 def _saving_text(finding: AdviceFinding) -> str:
-    return f"saves about {duration_text(finding.gain_s)} ({percent(finding.gain_share)} of the run)"
+    return saving_text(finding, f"{duration_text(finding.gain_s)} ({percent(finding.gain_share)} of the run)")
+
+
+def saving_text(finding: AdviceFinding, amount: str) -> str:
+    """Return the expected saving; of a thread beside others, which may not wait for its calls, an upper bound."""
+    if finding.gain_at_most:
+        return f"saves at most {amount}, if no thread computes meanwhile"
+    return f"saves about {amount}"
 
 
 def print_advice(advice: Advice, stream: TextIO) -> None:

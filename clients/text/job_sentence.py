@@ -92,7 +92,8 @@ def _change_text(first: AdviceFinding, advice: Advice, sure: Prediction | None) 
     if not first.gain_s:
         return change
     # If only some members have the period, others may do what is to be changed only once.
+    at_most = "up to " if first.gain_at_most else ""
     period_s = sure.period_s.value if sure is not None and sure.period_s is not None and sure.who is None else 0.0
     if 0 < _REPEATS * period_s <= advice.run_s:
-        return f"{change} and save {duration_text(first.gain_share * _HOUR_S)} an hour"
-    return f"{change} and save {duration_text(first.gain_s)} of {duration_text(advice.run_s)}"
+        return f"{change} and save {at_most}{duration_text(first.gain_share * _HOUR_S)} an hour"
+    return f"{change} and save {at_most}{duration_text(first.gain_s)} of {duration_text(advice.run_s)}"

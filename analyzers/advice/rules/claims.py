@@ -148,6 +148,7 @@ def finding_of(
     by_thread = np.bincount(calls.thread[rows], ns)
     layers, which = np.unique(calls.layer[rows], return_inverse=True)
     layer = int(layers[np.argmax(np.bincount(which, ns))])
+    slowest = int(np.argmax(by_thread))
     return AdviceFinding(
         cause=cause,
         title=words.title,
@@ -164,7 +165,8 @@ def finding_of(
         files=group.files,
         examples=_examples(statistics, calls.file[rows], ns),
         processes=len(np.unique(calls.thread[rows])),
-        slowest=statistics.label(int(np.argmax(by_thread))),
+        gain_at_most=statistics.threads[slowest].is_worker,
+        slowest=statistics.label(slowest),
         first_s=int(calls.first[rows].min()) / 1e9,
         last_s=int(calls.last[rows].max()) / 1e9,
         numbers=numbers or {},

@@ -83,7 +83,7 @@ def _of_file(statistics: CallStatistics, file: int) -> Conflict | None:
     rows = rows[np.lexsort([each[rows] for each in (every.high, every.last, every.first, every.low)])]
     some = every.at(rows)
     names = [statistics.threads[thread] for thread in some.thread.tolist()]
-    process = [(thread.rank, thread.host, thread.pid) for thread in names]
+    process = [(thread.rank, thread.host, thread.process) for thread in names]
     ranked = [thread.rank >= 0 for thread in names]
     visible = _visible_at(some, flushes, file).tolist()
     low, high, write = (column.tolist() for column in (some.low, some.high, some.write))

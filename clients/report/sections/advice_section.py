@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ....events.losses import counted
 from ....results.advice import Advice, AdviceFinding
-from ...text.advice_text import floor_text
+from ...text.advice_text import floor_text, saving_text
 from ...text.layer_words import time_text
 from ...text.units import byte_text, duration_text
 from ..job_data import JobData
@@ -51,7 +51,7 @@ def _item(row: AdviceFinding, started_s: float) -> Lines:
     if row.seconds:
         parts.append(f"costs {time_text(row.seconds)}, {share_text(row.share)} of the run")
     if row.gain_s:
-        parts.append(f"the change saves about {time_text(row.gain_s)}, {share_text(row.gain_share)}")
+        parts.append(f"the change {saving_text(row, f'{time_text(row.gain_s)}, {share_text(row.gain_share)}')}")
     if row.calls:
         moved = f", {byte_text(row.bytes)}" if row.bytes else ""
         files = f", {row.files:,} files" if row.files > 1 else ""

@@ -18,7 +18,7 @@ PARTS: Final = {
     "who spends how much": r"iotide: I/O takes .* of the run in .*",
     "what moved": r"iotide: .* (read from|written to) .* at .*/s.*",
     "period": r"iotide: whole run: .*(period|no period).*",
-    "what to change": r"iotide: (change first, saves about .*|nothing to change: .*)",
+    "what to change": r"iotide: (change first, saves (about|at most) .*|nothing to change: .*)",
     "in one sentence": r"iotide: in short: .*",
     "what was not seen": r"iotide: (complete: .*|lost: .*|not seen: .*)",
 }

@@ -10,6 +10,7 @@ from iotide.analyzers.advice.update import make
 from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.clients.text.advice_text import first_line
+from iotide.clients.text.job_sentence import job_sentence
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.results.advice import Advice, AdviceFinding
 from support.jobs.analyzer_kinds import context
@@ -171,6 +172,22 @@ def test_small_requests_are_those_of_all_threads_also_of_fast_ones() -> None:
     found = judged(files, writes(400, 8192, file=of + 1, tid=of + 50, handle=of + 3, duration=took, offset=-1))
     assert [row.cause for row in found] == ["small_requests"]
     assert found[0].title == "400 writes of 8 KiB on average to 4 files /scratch/run7/t#"
+
+
+@pytest.mark.parametrize(("source", "tid", "bound"), [("preload", 7, False), ("preload", 8, True), ("t", 8, False)])
+def test_saving_of_a_thread_beside_the_main_one_is_an_upper_bound(source: str, tid: int, *, bound: bool) -> None:
+    names = JobNames(10, 10)
+    names.file(FileInfo("/scratch/out"))
+    analyzer = make(context(names))
+    assert analyzer is not None
+    info = StreamInfo(job="j", source=source, host="n", command="sim", pid=7)
+    given = writes(1000, 64, file=1, handle=3, layer=int(Layer.POSIX), tid=tid, pid=7, duration=10**6, offset=-1)
+    analyzer.update(QueuedEvents.of(make_batch(1000, {"start": T0 + np.arange(1000) * 10**7, **given}), "s", info))
+    advice = analyzer.deferred_result()()
+    assert [(row.cause, row.gain_at_most) for row in advice.findings] == [("small_requests", bound)]
+    assert advice.slowest == "sim (pid 7)"
+    assert ("saves at most" in first_line(advice)) == bound
+    assert ("save up to" in job_sentence(advice, None)) == bound
 
 
 def test_removed_files_are_not_looked_up() -> None:
