@@ -1,5 +1,5 @@
 """Lets ``python -m iotide`` stand for ``iotide``."""
 
-from .cli.main import main
+from .cli.entry import main
 
 main()

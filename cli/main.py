@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import click
 
 from .. import __version__
+from .common.console.standard_streams import standard_streams
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -90,15 +91,25 @@ NOT_ON_NODES: Final = ("fastapi", "jinja2", "prometheus_client", "rich", "scipy"
 
 
 def main() -> None:
-    """Run the command line and map iotide's errors to exit statuses."""
+    """Run the command line and map iotide's errors to exit statuses.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C. Python ends the process by the signal, so that the shell ends a loop around it.
+    """
     try:
-        group.main(standalone_mode=True)
+        with standard_streams():
+            _run_group()
+    except BrokenPipeError:
+        sys.exit(EXIT_FAILED)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NOT_ON_NODES:
             raise
         lacking = f"{error.name} is not installed, as in the package for nodes, iotide-collect"
         click.echo(f"iotide: {lacking}: this command needs the whole iotide", err=True)
         sys.exit(EXIT_FAILED)
+    except KeyboardInterrupt:
+        sys.excepthook = _print_nothing
+        raise
     except Exception as error:
         # Imported here, because events import NumPy, and --help must be instant.
         from ..events.errors import ConfigError, InputError, IotideError
@@ -107,6 +118,26 @@ def main() -> None:
             raise
         click.echo(f"iotide: {error}", err=True)
         sys.exit(EXIT_USAGE if isinstance(error, ConfigError | InputError) else EXIT_FAILED)
+
+
+def _run_group() -> None:
+    """Do as click's standalone mode, except that Ctrl-C stays a KeyboardInterrupt."""
+    try:
+        status = group.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        click.echo("Aborted!", err=True)
+        sys.exit(EXIT_FAILED)
+    if isinstance(status, int):
+        sys.exit(status)
+
+
+def _print_nothing(*_: object) -> None:
+    """Print no traceback of Ctrl-C."""
 
 
 if __name__ == "__main__":

@@ -35,3 +35,7 @@ class ProtocolError(IotideError):
 
 class UnavailableError(IotideError):
     """Something optional (a program, a library, a kernel feature) is missing. The text tells how to install it."""
+
+
+class OutputError(IotideError):
+    """Standard output cannot be written: the disk is full, or a quota is used up."""
