@@ -260,8 +260,12 @@ class Server:
                 self._publisher.flush()
             self._ticked_at = time.monotonic()
             self._guards.check(self._ticked_at)
-            pause_s = 0.0 if waiting else self._tick_s
-            await asyncio.sleep(pause_s)  # input is processed in between
+            takes_turns = self._ingest is not None and self._ingest.has_unread
+            pause_s = 0.0 if waiting and not takes_turns else self._tick_s
+            if self._ingest is not None and pause_s:
+                await self._ingest.wait_for_turn(pause_s)
+            else:
+                await asyncio.sleep(pause_s)  # input is processed in between
             self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
 
     async def _watch_keys(self) -> None:

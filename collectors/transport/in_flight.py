@@ -8,7 +8,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ...events.network.wire import Frame
-from .window import FIRST_CREDIT, MAX_UNDER_WAY, SendWindow, Sent
+from .window import SendWindow, Sent
+
+FIRST_CREDIT: Final = 64
+"""Batches that may be in flight before the aggregator has sent a credit."""
+FIRST_UNDER_WAY: Final = 256 << 10
+"""Bytes in flight above which nothing more is sent before the first ack, also after an outage. All collectors of a
+cluster send at once when an aggregator returns, before it can limit their credit."""
+MAX_UNDER_WAY: Final = 16 << 20
+"""Bytes in flight above which nothing more is sent until some are acknowledged. They occupy the aggregator's memory,
+where a full credit of full batches would take 256 MiB per collector. With acks after 50 ms it allows 320 MB/s."""
 
 _MAX_STALLS: Final = 5
 """Maximum number of times that the timeout is doubled while nothing is acknowledged."""
@@ -32,18 +41,22 @@ class InFlight:
         self.bytes = 0
         self._collector = collector
         self._counters = counters
-        self._credit = FIRST_CREDIT
+        self._credit, self._max_bytes = FIRST_CREDIT, FIRST_UNDER_WAY
         self._timeout = ResendTimeout(resend_after_s)
         self._resends: deque[list[Frame]] = deque()
 
     @property
     def has_room(self) -> bool:
         """Whether one more batch may be sent."""
-        return self.messages < self._credit and self.bytes < MAX_UNDER_WAY
+        return self.messages < self._credit and self.bytes < self._max_bytes
 
     def set_credit(self, credit: int) -> None:
-        """Set the number of messages that may be in flight; at least one may."""
-        self._credit = max(1, credit)
+        """Set the aggregator's credit: the number of messages that may be in flight; at least one may."""
+        self._credit, self._max_bytes = max(1, credit), MAX_UNDER_WAY
+
+    def on_outage(self) -> None:
+        """Begin anew: the aggregator is silent, and another one may answer next."""
+        self._credit, self._max_bytes = FIRST_CREDIT, FIRST_UNDER_WAY
 
     def restore(self, window: SendWindow) -> None:
         """Count the messages that a previous collector had in flight."""

@@ -218,6 +218,7 @@ class Shipper:
             self._report_losses(now_s)
         self.tick(now_s)
         if self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s:
+            self._in_flight.on_outage()
             return out  # everything else waits, bounded, until the aggregator is heard
         for window in self._windows.values():
             # a stream with events is introduced with the first of them, so that credit bounds streams, too

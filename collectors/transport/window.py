@@ -17,12 +17,6 @@ from ...events.network.wire import MAX_HEADER_BYTES, Bye, Frame, Hello, encode, 
 MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
 """Maximum size of the definitions that one message carries. The rest of its header is far smaller."""
 
-FIRST_CREDIT = 64
-"""Batches that may be in flight before the aggregator has sent a credit."""
-MAX_UNDER_WAY = 16 << 20
-"""Bytes in flight above which nothing more is sent until some are acknowledged. They occupy the aggregator's memory,
-where a full credit of full batches would take 256 MiB per collector. With acks after 50 ms it allows 320 MB/s."""
-
 
 @dataclass(slots=True)
 class Sent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from .ingest_core import IngestCore, Reply
 from .ingest_settings import IngestSettings
 from .loop_socket import LoopSocket
 from .peer_bound import PeerBound
+from .service_credit import ServiceCredit
 from .sink import Sink
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ _TURN_S: Final = 0.02
 """Maximum duration of a turn, s: some messages take a tenth of a second."""
 _BACKLOG_TURNS: Final = 64  # of that many messages each
 _TICK_S: Final = 0.5
+_YIELD_S: Final = 0.005
+"""Duration of a turn for which other tasks get a turn of the loop, s. An HTTP request needs several."""
+_MAX_YIELDS: Final = 8
 GATEWAY_NAME: Final = 16
 """Bytes of a gateway's routing id, which is followed by the identity of the collector."""
 
@@ -73,6 +78,8 @@ class Ingest:
         self._access = access
         self._settings = settings or IngestSettings()
         self.core = IngestCore(sink, self._settings)
+        self._service = ServiceCredit(self._settings.credit)
+        self.core.credit_of = self._service.of
         self._endpoint = endpoint
         self._bound = endpoint
         self._socket: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
@@ -88,6 +95,9 @@ class Ingest:
             self.peers = PeerBound(self._socket, most, Counter() if counters is None else counters)
         self._messages = LoopSocket(self._socket)
         self._unread_turns = 0
+        self._read_all_s = math.inf
+        self._turn_over = asyncio.Event()
+        self._syncs, self._sync_s = 0, 0.0
         self.durability: Durability | None = None
         """Journals messages and decides when they may be answered. Without it they are answered at once."""
         self._may_answer, self._written = asyncio.Event(), asyncio.Event()
@@ -134,9 +144,14 @@ class Ingest:
                 while self.durability.is_full:
                     self._written.clear()
                     await self._written.wait()
+            if self._unread_turns and read_all:
+                self._turn_over.set()
             self._unread_turns = 0 if read_all else self._unread_turns + 1
             now = time.monotonic()
+            if read_all:
+                self._read_all_s = now
             if now >= next_tick:
+                self._service.update(now, self._delay_of_acks(), self._read_all_s)
                 (self.durability or self.core).tick(now)
                 next_tick = now + _TICK_S
 
@@ -179,13 +194,25 @@ class Ingest:
         """
         return self._unread_turns >= _BACKLOG_TURNS
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether messages remained after the last turn."""
+        return self._unread_turns > 0
+
+    async def wait_for_turn(self, timeout_s: float) -> None:
+        """Wait until a turn has left messages unread, or has read the last of them; at most for ``timeout_s``."""
+        self._turn_over.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._turn_over.wait()
+
     def limit_credit(self, share: float) -> None:
         """Limit collectors to a share of their credit, and of the messages per turn; 1 sets no limit."""
         self.core.credit_share = share
 
     async def _receive_some(self) -> bool:
         """Process a few messages; return whether these were all."""
-        until_s = time.monotonic() + _TURN_S
+        begun_s = now_s = time.monotonic()
         for _ in range(max(1, round(_MESSAGES_PER_TURN * self.core.credit_share))):
             if (parts := self._messages.receive()) is None:
                 return True
@@ -200,10 +227,23 @@ class Ingest:
                 self._send([(identity, refusal)])
                 continue
             self._send(self._process(identity, frames))
-            if time.monotonic() > until_s:
+            began_s, now_s = now_s, time.monotonic()
+            if len(frames) > 1:  # a batch
+                self._service.processed(identity, now_s - began_s)
+            if now_s > begun_s + _TURN_S:
                 break
-        await asyncio.sleep(0)
+        self._turn_over.set()
+        for _ in range(1 + min(int((now_s - begun_s) / _YIELD_S), _MAX_YIELDS)):
+            await asyncio.sleep(0)
         return False
+
+    def _delay_of_acks(self) -> float:
+        """Return the mean time of a sync since the last call, s; 0 without a journal."""
+        if self.durability is None:
+            return 0.0
+        journal, syncs, sync_s = self.durability.journal, self._syncs, self._sync_s
+        self._syncs, self._sync_s = journal.syncs, journal.sync_s
+        return max(journal.sync_s - sync_s, 0.0) / max(journal.syncs - syncs, 1)
 
     def _send(self, replies: list[Reply]) -> None:
         for peer, reply in replies:

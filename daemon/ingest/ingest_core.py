@@ -65,6 +65,8 @@ class IngestCore:
         self.stats = IngestStats()
         self.credit_share = 1.0
         """Share of the credit that collectors currently get."""
+        self.credit_of: Callable[[bytes], int] = lambda identity: settings.credit
+        """Returns the credit of a collector by its identity, batches."""
         self.plan_for: Callable[[str, FileInfo], bytes] = lambda host, place: b""
         """Returns the plan for the file system of a host's folder; see ``Heartbeat.plan``."""
         self.time_of_day: Callable[[], float] = lambda: 0.0
@@ -371,7 +373,7 @@ class IngestCore:
         return [(identity, encode(answer))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
-        credit = max(1, round(self._settings.credit * self.credit_share))
+        credit = max(1, round(self.credit_of(identity) * self.credit_share))
         return [(identity, encode(Ack(stream=stream, seq=seq, credit=credit)))]
 
     def _reject(self, identity: bytes, stream: str, seq: int, code: str, reason: str) -> list[Reply]:

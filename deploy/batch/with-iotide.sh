@@ -32,7 +32,10 @@ if [ "${1-}" = --stop ]; then # runs on a node; ends its collector, even if it d
     if ! "$iotide" collect --stop "$2" 2>/dev/null; then
         pid=$(cat "$2.$3.pid" 2>/dev/null)
         [ -n "$pid" ] || exit 0 # it starts later, or has just created the file: it then sees the other one
-        tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "$2" && kill "$pid"
+        words=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")
+        case ${words%% } in # it is empty while the process starts its program
+        '' | *"$2"*) kill "$pid" 2>/dev/null ;;
+        esac
     fi
     rm -f "$2.$3.pid" "$2.$3.stop"
     exit 0

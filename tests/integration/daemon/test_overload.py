@@ -84,6 +84,37 @@ async def test_others_have_a_turn_after_each_message_that_takes_long(
         context.term()
 
 
+async def test_other_work_has_a_turn_after_each_message_while_messages_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Predictions that waited for their own interval came a quarter of a second and a turn later."""
+    monkeypatch.setattr(ingest, "_TURN_S", -1.0)
+    context = zmq.asyncio.Context()
+    taking = ingest.Ingest(context, f"ipc://{tmp_path}/in", Aggregator(AggregatorSettings(), time.time))
+    taking.bind()
+    peer = context.socket(zmq.DEALER)
+    peer.connect(f"ipc://{tmp_path}/in")
+    running: asyncio.Task[None] | None = None
+    try:
+        for number in range(5):
+            await peer.send_multipart(encode(Heartbeat(collector=f"c{number}")))
+        running = asyncio.create_task(taking.run())
+        messages = []
+        while taking.core.stats.messages < 5:
+            await taking.wait_for_turn(DEADLINE_S)
+            messages.append(taking.core.stats.messages)
+        assert messages == [1, 2, 3, 4, 5]
+        await taking.wait_for_turn(DEADLINE_S)
+        await until(lambda: not taking.has_unread)
+    finally:
+        if running is not None:
+            running.cancel()
+            await asyncio.wait([running])
+        peer.close(0)
+        taking.close()
+        context.term()
+
+
 def server_events(url: str, job: str) -> int:
     return known.events if (known := detail_at(url, job)) is not None else 0
 

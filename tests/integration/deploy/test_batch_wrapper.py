@@ -6,6 +6,7 @@ import asyncio
 import os
 import pwd
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from iotide.events.network.vouchers import VARIABLE, Voucher
 from support.places import ROOT
 from support.servers.running_aggregator import serving
 from support.system.commands import plain_environment
-from support.system.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S, wait_for
 
 WRAPPER = ROOT / "deploy" / "batch" / "with-iotide.sh"
 LAUNCHERS = {
@@ -128,6 +129,25 @@ def test_collector_that_has_just_created_its_file_sees_that_the_command_has_ende
     subprocess.run([wrapper, "--stop", socket, "7"], check=True, timeout=DEADLINE_S)
     late = subprocess.run([wrapper, "--collect", socket, "7", "false"], check=False, timeout=DEADLINE_S)
     assert late.returncode == 0
+
+
+@pytest.mark.parametrize(("name", "ends"), [("", True), ("other", False)])
+def test_collector_is_ended_while_it_starts_its_program_and_another_process_is_not(
+    tmp_path: Path, name: str, ends: bool
+) -> None:
+    """During exec, a process has no command line."""
+    wrapper = adapted(tmp_path, script(tmp_path / "iotide", "#!/bin/sh\nexit 1\n"), "tcp://127.0.0.1:1", tmp_path)
+    socket = tmp_path / "own" / "tracer.sock"
+    socket.parent.mkdir()
+    with subprocess.Popen(["bash", "-c", f"exec -a '{name}' cat"], stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        words = Path(f"/proc/{process.pid}/cmdline")
+        wait_for(lambda: words.read_bytes().strip(b"\0") == name.encode(), what="the command line")
+        Path(f"{socket}.7.pid").write_text(f"{process.pid}\n")
+        subprocess.run([wrapper, "--stop", socket, "7"], check=True, timeout=DEADLINE_S)
+        if not ends:
+            process.stdin.close()
+        assert process.wait(DEADLINE_S) == (-signal.SIGTERM if ends else 0)
 
 
 def test_command_runs_where_no_batch_system_is_known(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport import window
+from iotide.collectors.transport.in_flight import FIRST_CREDIT, MAX_UNDER_WAY
 from iotide.collectors.transport.shipper import Shipper
-from iotide.collectors.transport.window import FIRST_CREDIT
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo, make_batch
@@ -382,9 +382,24 @@ def test_no_more_than_some_megabytes_wait_for_an_aggregator_that_is_slow() -> No
     columns = {"start": np.arange(1 << 16), "offset": np.arange(1 << 16), "bytes": np.arange(1 << 16)}
     for _ in range(60):
         shipper.take([Chunk("s", make_batch(1 << 16, columns), Definitions())], 0.0)
-    sent = [message for message in messages(shipper.outgoing(0.0)) if isinstance(message, Batch)]
-    assert 2 < len(sent) < FIRST_CREDIT // 4
-    stream = sent[0].stream
-    shipper.receive(encode(Ack(stream=stream, seq=len(sent), credit=256)), 0.1)
-    more = [message for message in messages(shipper.outgoing(0.1)) if isinstance(message, Batch)]
-    assert [batch.seq for batch in more] == list(range(len(sent) + 1, 2 * len(sent) + 1))
+    size = 24 << 16
+
+    def sent(now_s: float) -> list[int]:
+        found = [message for message in messages(shipper.outgoing(now_s)) if isinstance(message, Batch)]
+        assert all(message.stream == found[0].stream for message in found)
+        stream.extend(message.stream for message in found)
+        return [message.seq for message in found]
+
+    def acknowledge(seq: int, now_s: float) -> None:
+        shipper.receive(encode(Ack(stream=stream[0], seq=seq, credit=256)), now_s)
+
+    stream: list[str] = []
+    assert sent(0.0) == [1]  # all collectors send at once when an aggregator returns
+    acknowledge(1, 0.1)
+    window = -(-MAX_UNDER_WAY // size)
+    assert sent(0.1) == list(range(2, 2 + window))
+    acknowledge(1 + window, 0.2)
+    assert sent(0.2) == list(range(2 + window, 2 + 2 * window))
+    assert sent(100.0) == []  # an outage
+    acknowledge(1 + 2 * window, 100.1)
+    assert sent(100.1) == list(range(2 + 2 * window, 2 + 3 * window))
