@@ -17,6 +17,7 @@
 #include <sys/un.h>
 
 #define DEFAULT_LINES (1u << 16)
+#define UNKNOWN_USER 65534u /* of a user namespace: the kernel's default for users without a number in it */
 #define PSEUDO_STEP_DIGITS 10 /* 4294967291 and similar numbers */
 
 static struct sockaddr_un collector;
@@ -188,12 +189,26 @@ struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int 
     return region;
 }
 
+/* Whether this user or root listens: another user may have created the path first. A process of root, which containers
+ * have, reaches the collector of any user that its namespace knows. */
+static bool is_trusted_listener(int connected) {
+    struct ucred listener;
+    socklen_t size = sizeof listener;
+    if (iotide_syscall(SYS_getsockopt, connected, SOL_SOCKET, SO_PEERCRED, &listener, &size) != 0)
+        return false;
+    uid_t own = (uid_t)iotide_syscall(SYS_geteuid);
+    return listener.uid == own || listener.uid == 0 || (own == 0 && listener.uid != UNKNOWN_USER);
+}
+
 /* A socket connected to the collector's, or -1 and the errno in *failure. */
 static int connect_collector(int *failure) {
     *failure = 0;
     int collector_socket = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (collector_socket >= 0 && iotide_syscall(SYS_connect, collector_socket, &collector, sizeof collector) == 0)
-        return collector_socket;
+    if (collector_socket >= 0 && iotide_syscall(SYS_connect, collector_socket, &collector, sizeof collector) == 0) {
+        if (is_trusted_listener(collector_socket))
+            return collector_socket;
+        errno = EACCES;
+    }
     *failure = errno;
     if (collector_socket >= 0)
         iotide_syscall(SYS_close, collector_socket);

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
+from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
 from iotide.collectors.transport.spool_files import SpoolFiles
 from iotide.daemon.publish.http import application, authentication, http_server  # noqa: F401  (the copies import nothing)
 from iotide.events import Interner, StreamInfo
@@ -244,6 +246,42 @@ def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None
         assert hers.receive() == "open"
         assert as_user(BOB, offer) == "offered"
         assert hers.receive() == {"refused": 1, "events": 0}
+
+
+@pytest.mark.parametrize(("listener", "expected"), [(BOB, "refused"), (ALICE, "handed over")])
+def test_program_hands_its_calls_to_no_other_users_socket(folder: Path, listener: int, expected: str) -> None:
+    """bob takes the place of alice's socket: paths below /tmp are predictable, and a program then writes there."""
+    library = Path(shutil.copy(library_of(CORE_NAME), folder))
+    library.chmod(0o755)
+    gate = folder / "tracer.sock"
+
+    def listen(say: Callable[[Any], None]) -> str:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(str(gate))
+            gate.chmod(0o777)
+            listening.listen(64)
+            say("listening")
+            while True:
+                peer, _ = listening.accept()
+                with peer:
+                    message, descriptors, _, _ = socket.recv_fds(peer, 256, 4)
+                    if descriptors:
+                        return "handed over"
+                    if message == b"last":
+                        return "refused"
+
+    def run() -> int:
+        environment = {"LD_PRELOAD": str(library), "IOTIDE_SOCKET": str(gate), "IOTIDE_JOB": "hers"}
+        code = subprocess.run(["/bin/ls", str(folder)], env=environment, capture_output=True, check=True).returncode
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as last:
+            last.connect(str(gate))
+            last.send(b"last")
+        return code
+
+    with Acting(listener, listen) as other:
+        assert other.heard() == "listening"
+        assert as_user(ALICE, run) == 0
+        assert other.heard() == expected
 
 
 def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
