@@ -255,12 +255,12 @@ def test_program_hands_its_calls_to_no_other_users_socket(folder: Path, listener
     library.chmod(0o755)
     gate = folder / "tracer.sock"
 
-    def listen(say: Callable[[Any], None]) -> str:
+    def listen(send: Callable[[Any], None]) -> str:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
             listening.bind(str(gate))
             gate.chmod(0o777)
             listening.listen(64)
-            say("listening")
+            send("listening")
             while True:
                 peer, _ = listening.accept()
                 with peer:
@@ -278,10 +278,10 @@ def test_program_hands_its_calls_to_no_other_users_socket(folder: Path, listener
             last.send(b"last")
         return code
 
-    with Acting(listener, listen) as other:
-        assert other.heard() == "listening"
+    with UserProcess(listener, listen) as other:
+        assert other.receive() == "listening"
         assert as_user(ALICE, run) == 0
-        assert other.heard() == expected
+        assert other.receive() == expected
 
 
 def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
