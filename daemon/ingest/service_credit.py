@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Final
 
 _QUEUED_S: Final = 0.5
@@ -24,7 +24,7 @@ class ServiceCredit:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._time_s: Counter[bytes] = Counter()
+        self._time_s: defaultdict[bytes, float] = defaultdict(float)
         self._batches: Counter[bytes] = Counter()
         self._begun_s: float | None = None
         self._credit: dict[bytes, int] = {}
