@@ -46,6 +46,7 @@ _MIN_SPAN_S: Final = 5.0  # least span of an examined job
 _SLICE_S: Final = 0.005
 RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by shared files
 MAX_RANKED: Final = 32
+_CONFIRMING: Final = 0.4  # time to the next detection while a collision needs another one, in intervals
 _ALERT_EXPIRY_S: Final = 240.0  # Alertmanager resolves an alert after four missed repetitions, one minute each
 _log = logging.getLogger(__name__)
 
@@ -158,11 +159,17 @@ class ContentionWatch:
         waiting = {} if self.notifier is None else self.notifier.waiting()
         return StoredAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)
 
+    @property
+    def interval_s(self) -> float:
+        """Time until the next detection, s. It is shorter while a measured collision needs another observation."""
+        is_confirming = self._alerts is not None and self._alerts.is_confirming
+        return self._settings.interval_s * (_CONFIRMING if is_confirming else 1.0)
+
     async def run(self) -> None:
         """Detect contention until cancelled."""
         while True:
             before = self.seconds
-            await asyncio.sleep(self._settings.interval_s)
+            await asyncio.sleep(self.interval_s)
             if self._needs_analysis():
                 try:
                     await self.analyze()
@@ -188,7 +195,7 @@ class ContentionWatch:
                 return [view_of(each) for each in copied], shared
 
             found = await asyncio.to_thread(self._analyze_results, read, now_s)
-            for alert in self._track_alerts(found):
+            for alert in self.observe(found):
                 self._notify(alert)
             self.latest = found.model_copy(update={"alerts": self.raised})
             if self.raised:
@@ -212,8 +219,8 @@ class ContentionWatch:
         finally:
             self.seconds += time.thread_time() - start
 
-    def _track_alerts(self, found: Contention) -> list[Alert]:
-        """Return the alerts that a new result raises or resolves."""
+    def observe(self, found: Contention) -> list[Alert]:
+        """Add a result, and return the alerts that it raises or resolves."""
         from ..analyzers.contention.alerts import Alerts
 
         self._aggregator.counters[ANALYSES] += 1

@@ -35,7 +35,9 @@ class Alert(Model):
     size: Estimate | None = None
     """Slowdown of the job as a ratio, or the longest expected delay in a collision, s."""
     at_s: float | None = None
-    """Start of the collision: expected, or measured if it has begun."""
+    """Start of the collision: measured if it has begun, otherwise expected."""
+    has_begun: bool = False
+    """Whether the collision was measured."""
     completeness: float = Field(ge=0, le=1)
     summary: str
     advice: str

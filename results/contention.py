@@ -117,6 +117,8 @@ class Delayed(Model):
     """Members of the job that have this phase's period; None: all."""
     phase: int = Field(ge=0)
     """Number of phases ahead: 1 is the next phase, 0 the current one."""
+    probability: float = Field(1.0, ge=0, le=1)
+    """Probability that the job takes part in the collision, if it happens."""
     start_s: Estimate
     """Start of this phase."""
     volume_bytes: float
@@ -131,8 +133,9 @@ class Collision(Model):
     start_s: Estimate
     """Start of the overlap, if it happens."""
     probability: float = Field(ge=0, le=1)
+    """Probability that jobs of the collision overlap within a quarter of the shorter period of ``start_s``."""
     demand: float
-    """Total demand of the jobs, bytes/s."""
+    """Expected total demand of the jobs that take part, bytes/s."""
     excess: float
     """Demand over capacity."""
     jobs: list[Delayed]

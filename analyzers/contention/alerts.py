@@ -14,6 +14,7 @@ from .settings import AlertSettings
 
 _MAX_ALERTS: Final = 1000  # maximum number of tracked alerts
 _KEEP: Final = 0.5  # share of the raising threshold that keeps an alert raised
+_LIKELY: Final = 0.5  # minimum probability that a named job takes part in a collision
 _UNCERTAIN: Final = "the slowdown is uncertain at present"  # reason of an alert that weaker evidence keeps raised
 
 
@@ -42,6 +43,11 @@ class Alerts:
         self.beyond = 0
         self._settings = settings
         self._watched: dict[str, _Watched] = {}
+
+    @property
+    def is_confirming(self) -> bool:
+        """Whether a measured collision needs further observations to be raised."""
+        return any(each.looks and not each.raised and each.alert.has_begun for each in self._watched.values())
 
     @property
     def raised(self) -> list[Alert]:
@@ -127,7 +133,8 @@ class Alerts:
 
 
 def _delay_s(collision: Collision) -> float:
-    return max((each.delay_s.value for each in collision.jobs if each.delay_s is not None), default=0.0)
+    delays = [each.delay_s.value for each in collision.jobs if each.delay_s is not None and each.probability >= _LIKELY]
+    return max(delays, default=0.0)
 
 
 def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
@@ -180,8 +187,9 @@ def _advice(culprits: str, *, is_data: bool) -> str:
 
 
 def _of_collision(collision: Collision, found: Contention, *, measured: bool) -> Alert:
-    delayed = max(collision.jobs, key=lambda each: each.delay_s.value if each.delay_s is not None else 0.0)
-    jobs = list(dict.fromkeys(each.job for each in collision.jobs))
+    likely = [each for each in collision.jobs if each.probability >= _LIKELY] or collision.jobs
+    delayed = max(likely, key=lambda each: each.delay_s.value if each.delay_s is not None else 0.0)
+    jobs = list(dict.fromkeys(each.job for each in likely))
     names, delay_s = _joined(jobs), _delay_s(collision)
     return Alert(
         kind="collision",
@@ -194,6 +202,7 @@ def _of_collision(collision: Collision, found: Contention, *, measured: bool) ->
         sure=collision.probability,
         size=delayed.delay_s,
         at_s=collision.start_s.value,
+        has_begun=measured,
         completeness=found.completeness,
         summary=(
             f"Jobs {names} did I/O on {collision.file_system} at the same time and needed {collision.excess:.1f} times "

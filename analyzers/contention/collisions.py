@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,6 +15,7 @@ from .scenarios import Expected, Scenarios
 
 Flags = npt.NDArray[np.bool_]
 _OVERLAP: Final = 0.05  # minimum overlap, as a share of the shorter phase
+_TIMELY: Final = 0.25  # maximum error of a predicted start, in the shorter period
 _MAX_COLLISIONS: Final = 100  # maximum number of reported collisions
 LITTLE: Final = 0.01
 """Share of the capacity below which a job neither delays others nor is delayed. Examples are log lines and empty
@@ -23,19 +24,84 @@ Place = tuple[int, int]
 """A job and one of its phases."""
 
 
-@dataclass(slots=True)
-class _Overlap:
-    """Phases that overlap in some scenarios."""
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two phases that overlap in some scenarios.
 
-    phases: dict[int, int]
+    Attributes:
+        one, other: the phases.
+        happens: scenarios with an overlap, bool[scenarios].
+        begins: start of the overlap in each scenario, s.
+    """
+
+    one: Place
+    other: Place
     happens: Flags
     begins: npt.NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(slots=True)
+class _Overlap:
+    """Phases that overlap in some scenarios, each of them at least one of the others."""
+
+    phases: dict[int, int]
+    pairs: list[_Pair]
 
     def includes(self, place: Place) -> bool:
         return self.phases.get(place[0]) == place[1]
 
-    def includes_job(self, one: Place, other: Place) -> bool:
-        return all(self.phases.get(job, phase) == phase for job, phase in (one, other))
+    def includes_job(self, pair: _Pair) -> bool:
+        return all(self.phases.get(job, phase) == phase for job, phase in (pair.one, pair.other))
+
+    def add(self, pair: _Pair) -> None:
+        self.phases.update([pair.one, pair.other])
+        self.pairs.append(pair)
+
+    @property
+    def happens(self) -> Flags:
+        """Scenarios in which any of the phases overlap."""
+        flags: Flags = np.any([pair.happens for pair in self.pairs], axis=0)
+        return flags
+
+    @property
+    def begins(self) -> npt.NDArray[np.float64]:
+        """Start of the first overlap in each scenario, s; infinite without one."""
+        starts: npt.NDArray[np.float64] = np.min(
+            [np.where(pair.happens, pair.begins, np.inf) for pair in self.pairs], axis=0
+        )
+        return starts
+
+    def takes_part(self, job: int) -> Flags:
+        """Return the scenarios in which a job overlaps another one."""
+        flags: Flags = np.any([pair.happens for pair in self.pairs if job in (pair.one[0], pair.other[0])], axis=0)
+        return flags
+
+
+@dataclass(frozen=True, slots=True)
+class _Begins:
+    """Starts of all overlaps.
+
+    Attributes:
+        jobs: jobs of each pair of phases, int[pairs, 2].
+        at: start of their overlap in each scenario, s; infinite without one, float[pairs, scenarios].
+        tolerance: time up to which a start counts as predicted, s, float[pairs, 1].
+    """
+
+    jobs: npt.NDArray[np.int64]
+    at: npt.NDArray[np.float64]
+    tolerance: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, pairs: Sequence[_Pair], jobs: Sequence[Expected]) -> _Begins:
+        places = np.array([(pair.one[0], pair.other[0]) for pair in pairs], np.int64).reshape(-1, 2)
+        periods = np.array([job.period for job in jobs])
+        at = np.array([np.where(pair.happens, pair.begins, np.inf) for pair in pairs])
+        return cls(places, at, _TIMELY * periods[places].min(axis=1, initial=np.inf)[:, None])
+
+    def probability(self, jobs: Collection[int], at: float) -> float:
+        """Return the probability that any of the jobs begin to overlap about then, in whichever of their phases."""
+        rows = np.isin(self.jobs, list(jobs)).all(axis=1)
+        return float((np.abs(self.at[rows] - at) <= self.tolerance[rows]).any(axis=0).mean())
 
 
 def collisions_of(
@@ -60,26 +126,30 @@ def collisions_of(
         file_system: identity of the file system.
     """
     overlaps: list[_Overlap] = []
-    for one, other, happens, begins in sorted(_pairs(jobs, simulated, limit, least), key=lambda pair: -pair[2].mean()):
+    pairs = sorted(_pairs(jobs, simulated, limit, least), key=lambda pair: -pair.happens.mean())
+    for pair in pairs:
         known = next(
-            (m for m in overlaps if (m.includes(one) or m.includes(other)) and m.includes_job(one, other)), None
+            (
+                each
+                for each in overlaps
+                if (each.includes(pair.one) or each.includes(pair.other)) and each.includes_job(pair)
+            ),
+            None,
         )
         if known is None:
-            overlaps.append(_Overlap(dict([one, other]), happens, np.where(happens, begins, np.inf)))
+            overlaps.append(_Overlap(dict([pair.one, pair.other]), [pair]))
         else:
-            known.phases.update([one, other])
-            known.happens = known.happens | happens
-            known.begins = np.minimum(known.begins, np.where(happens, begins, np.inf))
+            known.add(pair)
     overlaps.sort(key=lambda overlap: -overlap.happens.mean())
+    begins = _Begins.of(pairs, jobs)
     made = [
-        _collision(overlap, jobs, simulated, capacity, now_s, file_system) for overlap in overlaps[:_MAX_COLLISIONS]
+        _collision(overlap, begins, jobs, simulated, capacity, now_s, file_system)
+        for overlap in overlaps[:_MAX_COLLISIONS]
     ]
-    return sorted(made, key=lambda collision: collision.start_s.value)
+    return sorted((each for each in made if each.probability >= least), key=lambda collision: collision.start_s.value)
 
 
-def _pairs(
-    jobs: Sequence[Expected], simulated: Scenarios, limit: float | None, least: float
-) -> list[tuple[Place, Place, Flags, npt.NDArray[np.float64]]]:
+def _pairs(jobs: Sequence[Expected], simulated: Scenarios, limit: float | None, least: float) -> list[_Pair]:
     found = []
     with np.errstate(invalid="ignore"):
         lasting = simulated.end - simulated.start - simulated.delay
@@ -95,7 +165,7 @@ def _pairs(
                 happens = ends - begins > _OVERLAP * shorter
                 likely = np.argwhere(happens.mean(axis=0) >= least)
                 found += [
-                    ((one, at), (other, beside), happens[:, at, beside], begins[:, at, beside])
+                    _Pair((one, at), (other, beside), happens[:, at, beside], begins[:, at, beside])
                     for at, beside in likely.tolist()
                 ]
     return found
@@ -108,18 +178,22 @@ def _collide(one: float, other: float, limit: float) -> bool:
 
 def _collision(
     overlap: _Overlap,
+    all_begins: _Begins,
     jobs: Sequence[Expected],
     simulated: Scenarios,
     capacity: float | None,
     now_s: float,
     file_system: str,
 ) -> Collision:
-    demand = sum(jobs[job].rate for job in overlap.phases)
-    rows = overlap.happens
+    happens, begins = overlap.happens, overlap.begins
+    part = {job: overlap.takes_part(job) for job in overlap.phases}
+    shares = {job: float(rows.sum() / happens.sum()) for job, rows in part.items()}
+    demand = sum(jobs[job].rate * share for job, share in shares.items())
+    start_s = estimate(begins[happens])
     return Collision(
         file_system=file_system,
-        start_s=estimate(overlap.begins[rows] + now_s),
-        probability=float(rows.mean()),
+        start_s=Estimate(value=start_s.value + now_s, low=start_s.low + now_s, high=start_s.high + now_s),
+        probability=all_begins.probability(overlap.phases, start_s.value),
         demand=demand,
         excess=demand / capacity if capacity else 1.0,
         jobs=[
@@ -127,11 +201,12 @@ def _collision(
                 job=jobs[job].job,
                 who=jobs[job].who,
                 phase=phase,
+                probability=shares[job],
                 start_s=estimate(simulated.start[:, job, phase] + now_s),
                 volume_bytes=jobs[job].under_way if phase == 0 else jobs[job].volume,
                 delay_s=None
                 if capacity is None
-                else estimate(np.maximum(np.round(simulated.delay[rows, job, phase], 6), 0.0)),
+                else estimate(np.maximum(np.round(simulated.delay[part[job], job, phase], 6), 0.0)),
             )
             for job, phase in sorted(overlap.phases.items())
         ],

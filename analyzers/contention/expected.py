@@ -16,7 +16,8 @@ _MIN_SHARE: Final = 0.1  # minimum share of a job's bytes on a file system
 _LEAST: Final = 0.02  # minimum remainder of a phase in progress, as a share of its volume
 _TRANSPORT_S: Final = 0.15  # time from the end of a call until it is analyzed, s
 _SAME: Final = 0.5  # distance of a predicted start from the current phase's, in periods, up to which both are the same
-_UNDER_WAY_S: Final = 0.5  # maximum pause of a phase in progress, s
+_UNDER_WAY_S: Final = 0.5  # minimum time without a known call after which a phase has ended, s
+_LONG_CALL: Final = 2.0  # longest expected call, in mean calls of the latest phase
 
 
 def expected_of(
@@ -42,7 +43,7 @@ def expected_of(
     expected = upcoming(view.prediction) if view.prediction.periodic else []
     if len(expected) < 2:
         period_s = expected[0].period_s.value if expected else None
-        if (cycle := cycle_of(load, period_s, now_s, _UNDER_WAY_S)) is not None:
+        if (cycle := cycle_of(load, period_s, now_s, _silence_s(use))) is not None:
             return [_of_cycle(view, use, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
     expected = [each for each in expected if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
     began = _phase_in_progress(use, now_s)
@@ -99,8 +100,18 @@ def _left(cycle: Cycle, rate: float, now_s: float) -> float:
 
 def _unseen_s(use: FileSystemUse) -> float:
     """Return how long a phase may have begun before its first call arrives here: that call, and its transport."""
+    return _TRANSPORT_S + _call_s(use)
+
+
+def _silence_s(use: FileSystemUse) -> float:
+    """Return the time without a known call after which a phase has ended. A call in progress is not known yet."""
+    return max(_UNDER_WAY_S, _TRANSPORT_S + _LONG_CALL * _call_s(use))
+
+
+def _call_s(use: FileSystemUse) -> float:
+    """Return the mean duration of a call in the latest phase, s."""
     last = use.phases[-1]
-    return min(_TRANSPORT_S + last.seconds / max(last.calls, 1), _UNDER_WAY_S)
+    return min(last.seconds / max(last.calls, 1), last.end_s - last.start_s)
 
 
 def _expected(
@@ -150,7 +161,7 @@ def _expected(
 def _phase_in_progress(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
     """Return start and bytes of the phase in progress; None if there is none."""
     last = use.phases[-1] if use.phases else None
-    if last is None or now_s - last.end_s > _UNDER_WAY_S:
+    if last is None or now_s - last.end_s > _silence_s(use):
         return None
     moved, start_s = 0, last.start_s
     for phase in reversed(use.phases):

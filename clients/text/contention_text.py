@@ -11,12 +11,13 @@ from rich.table import Table
 from ...events.losses import counted
 from ...results.alerts import Alert
 from ...results.base import Estimate
-from ...results.contention import Capacity, Collision, Contention, ExpectedPhase, Slowdown
+from ...results.contention import Capacity, Collision, Contention, Delayed, ExpectedPhase, Slowdown
 from .headline import members_text
 from .tables import number_table, plain_name
 from .units import byte_text, clock_text, duration_text, rate_text
 
 _MAX_ROWS: Final = 20
+_SURE_PART: Final = 0.95  # probability from which on a job's part in a collision is not printed
 _SUREST: Final = 0.999  # highest probability that is printed; none is 100 %
 _KNOWN: Final = {"configured": "", "learnt": " learnt", "at_least": " at least"}
 
@@ -108,18 +109,19 @@ def _collision_text(collision: Collision, now_s: float, *, measured: bool = Fals
     wait = collision.start_s.value - now_s
     when = f"in {duration_text(wait)}" if wait > 0 else "now"
     likely = "" if measured else f" ({collision.probability:.0%} likely)"
-    jobs = _join_names(
-        [
-            plain_name(each.job)
-            + ("" if each.who is None else f" ({plain_name(members_text(each.who))})")
-            + (f" (+{duration_text(each.delay_s.value)})" if each.delay_s is not None else "")
-            for each in collision.jobs
-        ]
-    )
+    jobs = _join_names([_delayed_text(each) for each in collision.jobs])
     size = f"{rate_text(collision.demand)} wanted" + (
         f", {collision.excess:.1f} times what there is" if collision.excess > 1 else ""
     )
     return f"{when}{likely} on {plain_name(collision.file_system)}: {jobs}; {size}"
+
+
+def _delayed_text(job: Delayed) -> str:
+    facts = [] if job.delay_s is None else [f"+{duration_text(job.delay_s.value)}"]
+    if job.probability < _SURE_PART:
+        facts.append(f"in {job.probability:.0%} of cases")
+    who = "" if job.who is None else f" ({plain_name(members_text(job.who))})"
+    return f"{plain_name(job.job)}{who}" + (f" ({', '.join(facts)})" if facts else "")
 
 
 def _next_phase_text(phase: ExpectedPhase, now_s: float) -> str:

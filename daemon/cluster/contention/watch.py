@@ -154,7 +154,7 @@ class ClusterContention(ContentionWatch):
             found = await asyncio.to_thread(self._analyze_results, read, now_s)
             if not self.is_analyzing or (self.latest is None and not found.jobs):
                 return found
-            changed = self._track_alerts(found)
+            changed = self.observe(found)
             found = found.model_copy(update={"alerts": self.raised})
             if await self._publish(found, self._stored_alerts(changed)):
                 for alert in changed:  # after the servers have stored it, so that no successor raises it again

@@ -77,9 +77,9 @@ def _common_fields(alert: Alert, settings: NotifySettings, origin: str) -> Messa
         "job_id": alert.job,
         "measure": alert.measure,
     }
-    # a measured collision began before it was last observed
-    observed_s = alert.changed_at_s if alert.state == "raised" else alert.since_s
-    began = alert.at_s is not None and alert.at_s < observed_s
+    # the predicted start of a collision is over when its alert is resolved
+    began_at_s = alert.at_s if alert.has_begun else None
+    expected_at_s = alert.at_s if alert.state == "raised" and not alert.has_begun else None
     annotations = {
         "summary": alert.summary,
         "advice": alert.advice,
@@ -89,8 +89,8 @@ def _common_fields(alert: Alert, settings: NotifySettings, origin: str) -> Messa
         "sure": f"{alert.sure:.6g}",
         "completeness": f"{alert.completeness:.6g}",
         "size": "" if alert.size is None else _MEASURES[alert.kind].format(alert.size.value),
-        "expected_at": "" if alert.at_s is None or began else _time(alert.at_s),
-        "began_at": _time(alert.at_s) if alert.at_s is not None and began else "",
+        "expected_at": "" if expected_at_s is None else _time(expected_at_s),
+        "began_at": "" if began_at_s is None else _time(began_at_s),
         "runbook_url": f"{settings.runbooks_url or _own_runbooks(origin)}#{name.lower()}",
     }
     message: Message = {

@@ -106,6 +106,27 @@ def test_probability_is_how_often_it_happens(deviation: float) -> None:
     assert found.probability == pytest.approx(expected, abs=0.1)
 
 
+def test_probability_is_that_of_a_collision_about_the_predicted_time() -> None:
+    """Phases that surely overlap, but not surely within a quarter of the shorter period (5 s) of the reported start."""
+    long = replace(SURE, start=40.0, period=90.0, volume=6000.0, phases=1)
+    other = replace(SURE, job="two", start=70.0, start_deviation=8.0, phases=1)
+    (found,) = collisions([long, other])
+    assert found.start_s.value == pytest.approx(T0 + 70, abs=1.5)
+    assert found.probability == pytest.approx(math.erf(5 / 8 / math.sqrt(2)), abs=0.1)
+
+
+def test_each_job_of_a_collision_has_the_probability_of_its_part() -> None:
+    rare = replace(OTHER, job="rare", start=8.0, start_deviation=8.0, period=100.0, volume=100.0, phases=1)
+    first = collisions([replace(SURE, phases=1), replace(OTHER, phases=1), rare])[0]
+    part = {each.job: each.probability for each in first.jobs}
+    assert (part["one"], part["two"]) == (1.0, 1.0)
+    assert 0.1 < part["rare"] < 0.6
+    assert first.demand == pytest.approx(100 * sum(part.values()))
+    assert "rare" in (text := _collision_text(first, T0))
+    assert f", in {part['rare']:.0%} of cases)" in text
+    assert text.count("of cases") == 1
+
+
 def foreseen(done: JobOutcome, now: float, deviation: float) -> Prediction:
     """Return the prediction of a perfect predictor at some time."""
     job = done.job

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.analyzers.contention.alerts import Alerts
-from iotide.analyzers.contention.settings import AlertSettings
+from iotide.analyzers.contention.settings import AlertSettings, ContentionSettings
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.contention import ContentionWatch
+from iotide.daemon.settings import AggregatorSettings
 from iotide.results.alerts import Alert
 from iotide.results.base import Estimate
 from iotide.results.contention import Capacity, Collision, Contention, Delayed, FileSystemState, Slowdown, Verdict
@@ -42,6 +45,7 @@ def look(
     *,
     slowdowns: Sequence[Slowdown] = (),
     collisions: Sequence[Collision] = (),
+    ongoing: Sequence[Collision] = (),
     known: str = "learnt",
 ) -> Contention:
     state = FileSystemState(
@@ -50,7 +54,7 @@ def look(
     )  # fmt: skip
     return Contention(
         made_at_s=now, horizon_s=3600, completeness=1, jobs=2, file_systems=[state], slowdowns=list(slowdowns),
-        collisions=list(collisions), abstained=[],
+        collisions=list(collisions), ongoing=list(ongoing), abstained=[],
     )  # fmt: skip
 
 
@@ -110,6 +114,31 @@ def test_collisions_that_are_unlikely_small_far_or_of_unknown_capacity_raise_not
         assert not any(followed([look(now := T0 + 10 * n, collisions=[collision(now, **less)]) for n in range(5)]))
     looks = [look(now := T0 + 10 * n, collisions=[collision(now)], known="at_least") for n in range(5)]
     assert not any(followed(looks))
+
+
+def test_measured_collision_is_confirmed_soon_and_a_predicted_one_at_the_usual_interval() -> None:
+    watch = ContentionWatch(Aggregator(AggregatorSettings(), lambda: T0), ContentionSettings(interval_s=10))
+    intervals, raised = [watch.interval_s], []
+    for number in range(3):
+        now = T0 + 4 * number
+        raised += watch.observe(look(now, ongoing=[collision(now, ahead_s=-3)]))
+        intervals.append(watch.interval_s)
+    assert intervals == [10, 4, 10, 10]
+    assert [(alert.state, alert.since_s - T0, alert.has_begun) for alert in raised] == [("raised", 4, True)]
+    predicting = ContentionWatch(Aggregator(AggregatorSettings(), lambda: T0), ContentionSettings(interval_s=10))
+    predicting.observe(look(T0, collisions=[collision(T0)]))
+    assert predicting.interval_s == 10
+
+
+def test_alert_names_the_jobs_that_probably_take_part() -> None:
+    alerts = Alerts(SETTINGS)
+    for now in (T0, T0 + 10):
+        expected = collision(now)
+        rare = expected.jobs[0].model_copy(update={"job": "rare", "probability": 0.2, "delay_s": at(9)})
+        alerts.update(look(now, collisions=[expected.model_copy(update={"jobs": [*expected.jobs, rare]})]))
+    (alert,) = alerts.raised
+    assert (alert.victims, alert.size, alert.has_begun) == (["one", "two"], at(3), False)
+    assert "rare" not in alert.summary
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 0.9])), max_size=60))

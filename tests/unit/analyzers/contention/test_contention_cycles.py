@@ -137,6 +137,16 @@ def test_next_start_is_told_by_what_the_other_jobs_take() -> None:
     assert starts["beside"] == pytest.approx(6 + 6, abs=0.6)
 
 
+def test_phase_in_progress_is_known_during_a_long_call() -> None:
+    """Calls take a second: the last known one ended 0.9 s ago, and the phase is in progress."""
+    rows = [(20.0 * turn, 20.0 * turn + 8, 8 * 2.0**20) for turn in range(12)]
+    until = rows[-1][0] + 20
+    view = view_of(JobOutcome(ONE, [*rows, (until, until + 1, 2.0**20)]), 1, noise=0.0)
+    result = contention_of([without_periodicity(view, until)], ContentionSettings(), T0 + until + 1.9)
+    (phase,) = result.next_phases
+    assert phase.start_s.low > T0 + until + 8
+
+
 def test_next_phase_that_is_due_may_have_begun_before_its_first_call_is_known() -> None:
     due = replace(BURSTS, start=0.0, start_deviation=0.1, gap_deviation=0.1, unseen=0.3)
     first = simulated([due], 100.0, 100.0, 500, 1).start[:, 0, 1]

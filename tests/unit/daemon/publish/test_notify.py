@@ -163,10 +163,13 @@ def test_message_of_a_webhook_is_version_4() -> None:
     assert first["labels"]["alertname"] == "IotideCollisionAhead"
     assert first["annotations"]["expected_at"] == "2023-11-14T22:14:40.000Z"
     for at_s, began_at in ((T0 - 20, "2023-11-14T22:13:00.000Z"), (T0 + 40, "2023-11-14T22:14:00.000Z")):
-        measured = alert("", kind="collision", measure="", victims=["one", "two"], culprits=[], at_s=at_s)
-        (first,) = json.loads(for_webhook([measured], NotifySettings(), ""))["alerts"]  # the later one is a repetition
-        assert first["annotations"]["began_at"] == began_at
-        assert "expected_at" not in first["annotations"]
+        for state in ("raised", "resolved"):
+            fields = {"kind": "collision", "measure": "", "victims": ["one", "two"], "culprits": [], "at_s": at_s}
+            measured, ahead = (alert("", state, **fields, has_begun=has_begun) for has_begun in (True, False))
+            first, expected = json.loads(for_webhook([measured, ahead], NotifySettings(), ""))["alerts"]
+            assert first["annotations"]["began_at"] == began_at
+            assert "expected_at" not in first["annotations"]
+            assert ("expected_at" in expected["annotations"]) == (state == "raised")
     assert (second["status"], second["endsAt"]) == ("resolved", "2023-11-14T22:14:20.000Z")
     assert len({first["fingerprint"], second["fingerprint"]}) == 2
     over = json.loads(for_webhook([alert(state="resolved")], NotifySettings(), ""))
