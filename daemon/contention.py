@@ -105,6 +105,10 @@ class ContentionWatch:
             self.notifier.send_to_new(set() if before is None else {each.digest for each in before.receivers})
         self._renotified.set()
 
+    def project_of(self, culprit: str) -> str:
+        """Return the project of a job that is not in this process, as far as findings have it; "" without one."""
+        return ""
+
     async def send(self) -> None:
         """Send alerts to the current receivers over HTTP, until cancelled."""
         self._is_sending = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -47,11 +47,13 @@ class PackedJob(Struct, frozen=True):
     results: bytes
     files: bytes = b""
     """The job's files, by ``encode_shared``; empty if they are unknown or too large."""
+    project: str = ""
+    """Project of the job, vouched for by its nodes."""
 
     @property
     def size(self) -> int:
         """Approximate bytes."""
-        return len(self.results) + len(self.files) + len(self.job) + 32
+        return len(self.results) + len(self.files) + len(self.job) + len(self.project) + 32
 
 
 class _Message(Struct):
@@ -68,12 +70,14 @@ class ClusterFindings(Model):
     """Sequence number of the message that this one replaces; 0: none."""
     contention: Contention
     kept: StoredAlerts
+    projects: dict[str, str] = Field(default_factory=dict)
+    """Projects of the culprits."""
 
 
-def pack_job(view: JobView, files: bytes = b"") -> PackedJob:
+def pack_job(view: JobView, files: bytes = b"", project: str = "") -> PackedJob:
     """Return the results of a job for a message."""
     results = JobResults(summary=view.summary, use=view.use, prediction=view.prediction)
-    return PackedJob(view.summary.job, view.summary.last_event_at_s or 0.0, _document(results), files)
+    return PackedJob(view.summary.job, view.summary.last_event_at_s or 0.0, _document(results), files, project)
 
 
 def messages_of(jobs: Iterable[PackedJob], made_at_s: float, limit: int, total: int) -> tuple[list[bytes], int]:
@@ -121,6 +125,8 @@ class Results(NamedTuple):
     shared: list[SharedFiles]
     unread: int
     """Jobs and messages that could not be read."""
+    projects: dict[str, str]
+    """Projects of jobs, as vouched for by their nodes."""
 
 
 def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int) -> Results:
@@ -143,7 +149,13 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
                 shared.append(decode_shared(job.files))
         except ProtocolError:
             unread += 1
-    return Results(views, shared, unread)
+    return Results(views, shared, unread, {job.job: job.project for job in jobs if job.project})
+
+
+def projects_of_culprits(found: Contention, projects: Mapping[str, str]) -> dict[str, str]:
+    """Return the projects of the jobs that slow others down."""
+    culprits = {culprit.job for slowdown in found.slowdowns for culprit in slowdown.culprits}
+    return {job: project for job in culprits if (project := projects.get(job))}
 
 
 def _messages_of(slots: Iterable[Slot], now_s: float) -> tuple[dict[int, dict[int, _Message]], int]:

@@ -27,7 +27,7 @@ from ...journal.settings import JournalSettings
 from ...state.alert_file import StoredAlerts
 from ..partitions import Partition
 from .exchange import Exchange, ReplacedError
-from .results import ClusterFindings, messages_of, pack_job, results_of
+from .results import ClusterFindings, messages_of, pack_job, projects_of_culprits, results_of
 from .shared_files import SharedFiles, encode_shared
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class ClusterContention(ContentionWatch):
         self._has_changes = False
         self._files: dict[str, bytes] = {}
         self._files_at_s = 0.0
+        self._projects: dict[str, str] = {}
         self._is_empty = False
         self._is_away = False
 
@@ -89,6 +90,10 @@ class ClusterContention(ContentionWatch):
     async def current(self) -> Contention:
         """Return the latest findings of the cluster's analyzer; empty ones before its first analysis."""
         return self.latest or contention_of((), self._settings, self._aggregator.clock())
+
+    def project_of(self, culprit: str) -> str:
+        """Return the project of a culprit of any partition, vouched for by its nodes; "" without one."""
+        return "" if self._latest_findings is None else self._latest_findings.projects.get(culprit, "")
 
     # ---- tasks of the server ----
 
@@ -149,6 +154,7 @@ class ClusterContention(ContentionWatch):
             def read() -> tuple[list[JobView], list[SharedFiles] | None]:
                 results = results_of(slots, now_s, self._settings.max_jobs + 1, most_shared)
                 self._aggregator.counters[FAILURES] += results.unread
+                self._projects = results.projects
                 return results.views, results.shared if len(results.shared) > 1 else None
 
             found = await asyncio.to_thread(self._analyze_results, read, now_s)
@@ -240,6 +246,7 @@ class ClusterContention(ContentionWatch):
         """Publish the results of this partition's jobs."""
         begun, now_s = time.thread_time(), self._aggregator.clock()
         copied = await self._copy_results(now_s)
+        projects = dict(self._aggregator.jobs.projects)
         if not copied and self._is_empty:
             return
         shared = await self._shared_files() if time.monotonic() >= self._files_at_s else None
@@ -254,7 +261,11 @@ class ClusterContention(ContentionWatch):
                     self._files_at_s = time.monotonic() + (time.thread_time() - start) / RANK_SHARE
                 files = {job: known for job, known in self._files.items() if len(known) <= most // _FILES_SHARE}
                 views = [view_of(each) for each in copied[: self._settings.max_jobs]]
-                jobs = [pack_job(view, files.get(view.summary.job, b"")) for view in views]
+                names = [view.summary.job for view in views]
+                jobs = [
+                    pack_job(view, files.get(job, b""), projects.get(job, ""))
+                    for job, view in zip(names, views, strict=True)
+                ]
                 return messages_of(jobs, now_s, limit, most)
             finally:
                 self.seconds += time.thread_time() - start
@@ -266,7 +277,8 @@ class ClusterContention(ContentionWatch):
 
     async def _publish(self, found: Contention, kept: StoredAlerts) -> bool:
         """Publish findings; return False if the lease was lost, or if another process has published."""
-        published = ClusterFindings(after=self._sequence, contention=found, kept=kept)
+        projects = projects_of_culprits(found, self._projects)
+        published = ClusterFindings(after=self._sequence, contention=found, kept=kept, projects=projects)
         publishing = asyncio.create_task(self._on_link(self._open_exchange.publish_findings(published)))
         losing = asyncio.create_task(self._lease_lost.wait())
         try:

@@ -94,13 +94,19 @@ class JobAccess:
 
         Other users' jobs are anonymous unless the viewer sees all.
         """
-        latest = None if self._contention is None else self._contention.latest
-        found = [] if latest is None else [each for each in latest.slowdowns if each.job == job]
-        if viewer.get().sees_all:
+        watch = self._contention
+        if watch is None or watch.latest is None:
+            return []
+        found = [each for each in watch.latest.slowdowns if each.job == job]
+        who = viewer.get()
+        if who.sees_all:
             return found
 
         def seen(culprit: Culprit) -> Culprit:
-            return culprit if self._is_seen(culprit.job, culprit.user) else culprit.model_copy(update=_ANONYMOUS)
+            is_seen = self._is_seen(culprit.job, culprit.user) or (
+                culprit.job not in self._aggregator.jobs and who.sees("", watch.project_of(culprit.job))
+            )
+            return culprit if is_seen else culprit.model_copy(update=_ANONYMOUS)
 
         return [each.model_copy(update={"culprits": [seen(culprit) for culprit in each.culprits]}) for each in found]
 

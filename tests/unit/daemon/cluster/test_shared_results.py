@@ -69,6 +69,17 @@ def test_results_of_all_partitions_are_read_as_they_were_the_latest_active_first
     assert results_of([*slots(0, [one, two]), *slots(1, [three])], NOW_S, 2, 0).views == [two, three]
 
 
+def test_projects_of_jobs_are_read_and_absent_in_messages_of_earlier_versions() -> None:
+    packed = pack_job(view("one"), project="sea"), pack_job(view("two"))
+    (message,), _ = messages_of(packed, NOW_S, 1 << 20, 1 << 30)
+    assert results_of([Slot(0, 0, message)], NOW_S, 10, 0).projects == {"one": "sea"}
+    earlier = msgpack.decode(message)
+    for job in earlier["jobs"]:
+        del job["project"]
+    found = results_of([Slot(0, 0, msgpack.encode(earlier))], NOW_S, 10, 0)
+    assert (len(found.views), found.unread, found.projects) == (2, 0, {})
+
+
 def test_a_partition_that_publishes_less_than_before_has_no_jobs_of_earlier_rounds() -> None:
     views = [view(f"j{number}", float(number), phases=200) for number in range(6)]
     before = slots(0, views, NOW_S, limit=pack_job(views[0]).size + 64)
@@ -138,5 +149,5 @@ def test_published_results_are_restored() -> None:
         collisions=[],
         abstained=[],
     )
-    found = ClusterFindings(after=3, contention=contention, kept=StoredAlerts())
+    found = ClusterFindings(after=3, contention=contention, kept=StoredAlerts(), projects={"j": "sea"})
     assert decode_findings(encode_findings(found)) == found
