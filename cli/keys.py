@@ -43,9 +43,9 @@ _MAY: Final = click.option(
     "may",
     multiple=True,
     required=True,
-    type=click.Choice(["collect", "read", "metrics", "operate"]),
+    type=click.Choice(["collect", "read", "metrics", "operate", "member"]),
     help="collect: send streams; read: see jobs over HTTP; metrics: read /metrics; operate: see all "
-    "jobs, subscribe. Repeatable.",
+    "jobs, subscribe; member: be a member of the cluster, while its key is changed. Repeatable.",
 )
 
 
@@ -94,8 +94,8 @@ def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -
 
     from ..daemon.access.principals import Principal, digest
 
-    if "collect" in may:
-        raise click.UsageError("a token is for HTTP: collectors need a key")
+    if "collect" in may or "member" in may:
+        raise click.UsageError("a token is for HTTP: collectors and members need a key")
     made = secrets.token_urlsafe(32)
     _add(principals, Principal(name=name, token_sha256=digest(made), user=user, may=frozenset(may)))
     click.echo(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...daemon.settings import AggregatorSettings
@@ -26,7 +27,7 @@ def partition_findings(settings: AggregatorSettings) -> list[Finding]:
     if seen is None:
         detail = f"{settings.journal.name}: nothing yet; the first member makes it"
         return [*found, Finding("cluster", False, True, detail, "start iotide serve with these settings")]
-    return [*found, *findings_of(seen)]
+    return [*found, *findings_of(seen, settings.access.principals)]
 
 
 def _inspection(settings: AggregatorSettings) -> Callable[[], ClusterState | None]:
@@ -35,12 +36,12 @@ def _inspection(settings: AggregatorSettings) -> Callable[[], ClusterState | Non
     return lambda: inspect_cluster(settings)
 
 
-def findings_of(seen: ClusterState) -> list[Finding]:
-    """Return the findings on a cluster."""
+def findings_of(seen: ClusterState, principals: Path | None = None) -> list[Finding]:
+    """Return the findings on a cluster. ``principals`` lists the keys of a change of its key."""
     names = ", ".join(f"{name} ({each.member.http or 'no HTTP'})" for name, each in sorted(seen.members.items()))
     found = [Finding("members", bool(seen.members), True, names or "none", "start iotide serve with these settings")]
     if seen.members:
-        found += [_keys(seen), _clocks(seen)]
+        found += [_keys(seen, principals), _clocks(seen)]
     remedy = "see the log of the members; docs/runbooks.md"
     analyzer = seen.analyzer or "no process analyzes it"
     found.append(Finding("contention", bool(seen.analyzer), False, analyzer, f"contention.enabled, or {remedy}"))
@@ -51,12 +52,23 @@ def findings_of(seen: ClusterState) -> list[Finding]:
     return found
 
 
-def _keys(seen: ClusterState) -> Finding:
+def _keys(seen: ClusterState, principals: Path | None) -> Finding:
     keys = {each.member.key for each in seen.members.values()}
     if len(keys) == 1:
         return Finding("keys", True, True, "the same access.key at all members" if keys != {""} else "no access.key")
+    if principals is not None and keys <= _listed_members(principals):
+        return Finding(
+            "keys", True, False, f"{len(keys)} keys, all listed with the permission member: a change goes on"
+        )
     owners = "; ".join(f"{name}: {each.member.key or 'none'}" for name, each in sorted(seen.members.items()))
     return Finding("keys", False, True, f"members have different keys: {owners}", "set the same access.key at all")
+
+
+def _listed_members(principals: Path) -> set[str]:
+    from ...daemon.access.principals import read_principals
+
+    listed = read_principals(principals).listed
+    return {each.key for each in listed if each.key is not None and each.allows("member")}
 
 
 def _clocks(seen: ClusterState) -> Finding:

@@ -55,6 +55,7 @@ class Access:
         self._counters = counters
         self._admission: Admission | None = None
         self._curve: CurveServer | None = None
+        self._members: frozenset[str] = frozenset()
         self.projects: Projects | None = None
         if settings.principals is not None:  # rarely needed modules are imported here
             from .admission import Admission
@@ -62,6 +63,7 @@ class Access:
 
             self.principals = PrincipalsFile(settings.principals)
             self._admission = Admission(user_of, self.count)
+            self._members = self.principals.keys_of("member")
         self._local: LocalUsers | None = None
         if settings.local_users:
             from .admission import Admission
@@ -125,9 +127,17 @@ class Access:
         sender = principal_of(last, self.principals)
         return None if sender is None else sender.user
 
-    def keys_of_members(self) -> ClientKeys | None:
-        """Return keys for connections between processes of a cluster; None without CURVE."""
-        return None if self._curve is None else self._curve.keys_of_members()
+    def keys_of_members(self, key: str = "") -> ClientKeys | None:
+        """Return keys for connections between processes of a cluster; None without CURVE.
+
+        Args:
+            key: public key of the member to connect to; "" for one's own.
+        """
+        return None if self._curve is None else self._curve.keys_of_members(key)
+
+    def is_of_member(self, key: str) -> bool:
+        """Return whether a member with a public key ("" without CURVE) can exchange messages with this one."""
+        return not key if self._curve is None else self._curve.is_of_member(key)
 
     def local_collector_keys(self) -> ClientKeys | None:
         """Return keys for a collector in this process, if it needs any."""
@@ -140,7 +150,10 @@ class Access:
         """
         others = self.principals is not None and self.principals.reload()
         renewed = self._curve is not None and self._curve.reload()
-        return (others and self._curve is not None and not self._behind_gateways) or renewed
+        if others and self.principals is not None and self._behind_gateways:  # only members connect
+            before, self._members = self._members, self.principals.keys_of("member")
+            others = bool(before - self._members)
+        return (others and self._curve is not None) or renewed
 
     def count(self, where: str) -> None:
         """Count a refused peer."""

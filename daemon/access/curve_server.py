@@ -29,7 +29,7 @@ class CurveServer:
         key: file of our secret key.
         principals: permitted principals.
         count: called with the domain for each refused peer.
-        for_members: only members of our cluster, which have the same key, may connect.
+        for_members: only members of our cluster may connect. They have our key, or one listed as a member's.
 
     Raises:
         ConfigError: the key cannot be read.
@@ -69,9 +69,20 @@ class CurveServer:
         self._principals.admit(Principal(name="(this process)", key=public.decode(), may=frozenset({"collect"})))
         return ClientKeys(KeyPair(public, secret), self._pair.public)
 
-    def keys_of_members(self) -> ClientKeys:
-        """Return keys for connections to other processes of our cluster, which have the same key."""
-        return ClientKeys(self._pair, self._pair.public)
+    def keys_of_members(self, key: str = "") -> ClientKeys:
+        """Return keys for connections to processes of our cluster.
+
+        Args:
+            key: public key of their member; ignored unless it is listed as a member's. "": our own member.
+        """
+        return ClientKeys(self._pair, key.encode() if self.is_of_member(key) else self._pair.public)
+
+    def is_of_member(self, key: str) -> bool:
+        """Return whether a public key is ours, or listed as a member's."""
+        if key == self._pair.public.decode():
+            return True
+        listed = self._principals.with_key(key)
+        return listed is not None and listed.allows("member")
 
     def reload(self) -> bool:
         """Read our key again; return whether it changed, so that sockets must be bound again."""
@@ -100,7 +111,9 @@ class CurveServer:
     def _why_not(self, domain: str, key: bytes) -> str:
         """Return who is refused, and why; "" for a peer that may connect."""
         if self._for_members:
-            return "" if key == self._pair.public else "a key other than access.key of this cluster"
+            if self.is_of_member(key.decode(errors="replace")):
+                return ""
+            return "a key that is neither access.key of this cluster nor listed with the permission member"
         principal = self._principals.with_key(key.decode(errors="replace"))
         if principal is None:
             return "an unknown key"

@@ -18,12 +18,13 @@ from ...events.files import read_text
 from ...events.network.curve import is_public_key
 
 _log = logging.getLogger(__name__)
-Permission = Literal["collect", "read", "metrics", "operate"]
+Permission = Literal["collect", "read", "metrics", "operate", "member"]
 PERMISSIONS: Final[dict[Permission, str]] = {
     "collect": "send streams of events",
     "read": "see jobs over HTTP, as access.visibility says",
     "metrics": "read /metrics",
     "operate": "see all jobs over HTTP, and subscribe",
+    "member": "be a member of the cluster, for the keys of a change of access.key",
 }
 _HEAD: Final = "# Who may connect. `iotide keys` writes this file anew; comments are not kept.\n"
 
@@ -103,6 +104,10 @@ class PrincipalsFile:
     def with_key(self, key: str) -> Principal | None:
         """Return the principal with a CURVE key."""
         return self._local.get(key) or self.current.with_key(key)
+
+    def keys_of(self, permission: Permission) -> frozenset[str]:
+        """Return the listed CURVE keys with a permission."""
+        return frozenset(each.key for each in self.current.listed if each.key is not None and each.allows(permission))
 
     def admit(self, ours: Principal) -> None:
         """Admit a part of this process, which is in no file."""

@@ -68,7 +68,7 @@ class Gateway:
         self.routes = GatewayRoutes(partitions, self.is_reachable, max_streams, forget_after_s, counters)
         self._context, self._endpoint, self._allow_plaintext = context, endpoint, allow_plaintext
         self._access = access
-        self._keys: ClientKeys | None = None
+        self._is_encrypted = access.is_encrypted
         self._name = secrets.token_bytes(GATEWAY_NAME)
         self._front: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
         self._front.linger = 0
@@ -76,7 +76,7 @@ class Gateway:
         self._front.setsockopt(zmq.BACKLOG, backlog())
         self.peers = PeerBound(self._front, connections_per_peer, counters)
         self._receiving = LoopSocket(self._front)
-        self._owners: dict[int, tuple[Worker, LoopSocket]] = {}
+        self._owners: dict[int, tuple[Worker, LoopSocket, ClientKeys | None]] = {}
         self._answering: dict[int, asyncio.Task[None]] = {}
 
     def bind(self) -> str:
@@ -109,17 +109,23 @@ class Gateway:
         """Return whether a partition has an owner."""
         return partition in self._owners
 
-    def set_owners(self, owners: Mapping[int, Worker]) -> None:
-        """Set the owners of the partitions. Collectors of a partition with a new owner must send HELLO again."""
-        keys = self._access.keys_of_members()
-        stays = owners if keys == self._keys else {}
-        self._keys = keys
-        for number in [number for number, (known, _) in self._owners.items() if stays.get(number) != known]:
-            self._answering.pop(number).cancel()
-            self._owners.pop(number)[1].close()
+    def set_owners(self, owners: Mapping[int, Worker], of_members: Mapping[int, str] | None = None) -> None:
+        """Set the owners of the partitions. Collectors of a partition with a new owner must send HELLO again.
+
+        Args:
+            owners: owners by partition.
+            of_members: public keys of their members by partition; by default this member's.
+        """
+        public = {} if of_members is None else of_members
+        keys_of = {number: self._access.keys_of_members(public.get(number, "")) for number in owners}
+        for number, (known, _, known_keys) in list(self._owners.items()):
+            if owners.get(number) != known or keys_of[number] != known_keys:
+                self._answering.pop(number).cancel()
+                self._owners.pop(number)[1].close()
         for number, worker in owners.items():
             if number in self._owners:
                 continue
+            keys = keys_of[number]
             socket: zmq.asyncio.Socket = self._context.socket(zmq.DEALER)
             socket.setsockopt(zmq.ROUTING_ID, self._name)
             socket.setsockopt(zmq.IPV6, is_ipv6(worker.ingest))
@@ -129,7 +135,7 @@ class Gateway:
                 keys.secure(socket)
             socket.connect(worker.ingest)
             owner = LoopSocket(socket)
-            self._owners[number] = worker, owner
+            self._owners[number] = worker, owner, keys
             self._answering[number] = asyncio.create_task(self._answer(number, owner))
 
     async def run(self) -> None:
@@ -147,7 +153,7 @@ class Gateway:
         for task in self._answering.values():
             task.cancel()
         self.peers.close()
-        for _, socket in self._owners.values():
+        for _, socket, _ in self._owners.values():
             socket.close()
         self._owners, self._answering = {}, {}
         self._receiving.close()
@@ -163,7 +169,7 @@ class Gateway:
                 self._send([peer, *REFUSAL])
                 continue
             # The owner trusts the gateway about the user, which it cannot find itself.
-            way: list[Frame | zmq.Frame] = [peer, user.encode()] if self._keys is not None else [peer]
+            way: list[Frame | zmq.Frame] = [peer, user.encode()] if self._is_encrypted else [peer]
             views: list[Frame] = [frame.buffer for frame in frames]
             sent, answers = self.routes.receive(peer.bytes, views, time.monotonic(), user)
             for partition, message in sent:

@@ -25,7 +25,7 @@ from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync, lease_bucke
 from ..listener_guards import ListenerGuards
 from ..settings import AggregatorSettings
 from .gateway import Gateway
-from .members import Member, Members, Worker, open_members, with_other_keys, without_stale_claims
+from .members import Member, Members, Worker, open_members, without_stale_claims
 from .partitions import TOKEN_VARIABLE, plan
 from .publishing import Relay
 from .worker_settings import journal_of
@@ -195,12 +195,13 @@ class ClusterMember:
         keys = self.access.keys_of_members()
         return "" if keys is None else keys.server.decode()
 
-    def _compare_keys(self, others: list[str]) -> None:
+    def _compare_keys(self, members: Mapping[str, Member]) -> None:
         """Log members that cannot exchange messages of collectors with this one."""
+        others = sorted(name for name, member in members.items() if not self.access.is_of_member(member.key))
         if others and others != self._others:
             _log.error(
                 "members with another access.key than this one: %s; messages of collectors do not reach their "
-                "partitions; set the same key at all members",
+                "partitions; set the same key at all members, or list both keys with the permission member",
                 ", ".join(others),
             )
         self._others = others
@@ -247,8 +248,8 @@ class ClusterMember:
                     seen_since_s = time.monotonic()
                 seen = found
                 self.members = found
-                self._compare_keys(with_other_keys(found, key))
-                self.gateway.set_owners(owners_of(found))
+                self._compare_keys(found)
+                self.gateway.set_owners(owners_of(found), keys_of_owners(found))
                 # After an outage of all servers, keys reappear one by one: a missing key is no loss for a while.
                 if time.monotonic() - seen_since_s >= lease_s / 2:
                     self._apply_plan(found)
@@ -297,6 +298,11 @@ class ClusterMember:
 
     async def _on_link(self, work: Coroutine[Any, Any, _T]) -> _T:
         return await asyncio.wrap_future(self._link.begin(work))
+
+
+def keys_of_owners(members: Mapping[str, Member]) -> dict[int, str]:
+    """Return the public key of the member of each partition's owner, as ``owners_of`` selects it."""
+    return {number: members[name].key for name in sorted(members) for number in members[name].serves}
 
 
 def owners_of(members: Mapping[str, Member]) -> dict[int, Worker]:

@@ -53,7 +53,7 @@ class Member(BaseModel):
     clock_s: float = 0.0
     """Time of its clock when it wrote the entry, s since the Unix epoch."""
     key: str = ""
-    """Its public CURVE key, which must be that of all members; "" without CURVE."""
+    """Its public CURVE key, which must be that of all members or listed as a member's; "" without CURVE."""
     token: str = ""
     """Token that other members send with requests for its internal paths; "" for an earlier version."""
 
@@ -161,11 +161,6 @@ def without_stale_claims(members: Mapping[str, Member]) -> dict[str, Member]:
         )
         for name, member in members.items()
     }
-
-
-def with_other_keys(members: Mapping[str, Member], key: str) -> list[str]:
-    """Return the members whose messages we cannot read, or who cannot read ours."""
-    return sorted(name for name, member in members.items() if member.key != key)
 
 
 def public_data(member: Member) -> dict[str, Any]:

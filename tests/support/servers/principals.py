@@ -24,9 +24,13 @@ class Listed:
     def key(self, name: str, *may: Permission, user: str = "") -> tuple[Path, Path]:
         """Create keys that may connect; return the files for their owner."""
         public, secret = make_keys(self.folder, name)
+        self.list_key(name, public, *may, user=user)
+        return secret, self.public
+
+    def list_key(self, name: str, public: Path, *may: Permission, user: str = "") -> None:
+        """List the key of a file."""
         key = read_public(public).decode()
         self._write(Principal(name=name, key=key, user=user, may=frozenset(may)))
-        return secret, self.public
 
     def stranger(self) -> tuple[Path, Path]:
         """Create keys that are not in the list."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from iotide.cli.doctor.partition_checks import findings_of
+from iotide.daemon.access.principals import Permission, Principal, as_toml
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.inspection.cluster_inspection import ClusterState, MemberState, PartitionState
 from iotide.daemon.journal.contract import Position
@@ -36,6 +39,16 @@ def test_each_problem_is_named() -> None:
     assert "m0: -3.0 s" in found["clocks"].detail
     assert "nats2" in found["partition 0 replicas"].detail
     assert {name for name, each in found.items() if each.necessary} == {"keys", "partition 1"}
+
+
+def test_keys_of_a_change_are_no_fault_once_both_are_listed(tmp_path: Path) -> None:
+    keys = ["a" * 40, "b" * 40]
+    seen = cluster(member(0, 1, keys[0]), member(1, 0, keys[1]), p0=SERVED, p1=SERVED)
+    path = tmp_path / "principals.toml"
+    for listed, works in ((keys[:1], False), (keys, True)):
+        may = frozenset[Permission]({"member"})
+        path.write_text(as_toml(Principal(name=key[0], key=key, may=may) for key in listed))
+        assert {each.name: each.works for each in findings_of(seen, path)}["keys"] == works
 
 
 def test_cluster_without_members_is_reported() -> None:
