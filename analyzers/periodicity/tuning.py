@@ -141,6 +141,8 @@ class NextPhaseOdds(Struct, frozen=True):
     measured_shares: tuple[tuple[float, float], ...] = (
         *((0.0, 0.0), (0.18, 0.25), (0.25, 0.37), (0.35, 0.455), (0.5, 0.5), (1.0, 1.0)),
     )  # confidence in the next start, and measured share of correct predictions [c]
+    # quality of phases, and measured share of starts as predicted, over the one expected of their intervals [c, s]
+    measured_phases: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.2, 0.3), (0.5, 0.85), (0.75, 0.9), (1.0, 1.0))
     overdue_begin: float = 1.5  # overdue time at which confidence starts to fall, in periods [c]
     overdue_end: float = 4.0  # overdue time at which confidence is 0, in periods [c]
     recent_phases: int = 32  # latest intervals, lengths and volumes from which 90 % intervals are computed [s]

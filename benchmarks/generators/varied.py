@@ -93,9 +93,11 @@ class _Plan:
         first = float(starts[0]) + self.head * lengths[0]
         last = float(starts[-1]) + (1 - self.tail) * lengths[-1]
         kept = (begin >= first) & (end <= last) if self.head or self.tail else np.ones(len(begin), bool)
-        trace = Trace(begin[kept], end[kept], size[kept], at, phase[kept])
+        # a cut may leave no request of the first or last phase, which then does not exist for an observer
+        left = np.unique(phase[kept])
+        trace = Trace(begin[kept], end[kept], size[kept], at[left], np.searchsorted(left, phase[kept]))
         reported_period = float(np.diff(starts).mean()) if self.from_end else period
-        return Stumbling(trace, reported_period, expected[np.maximum(number[1:], 1) - 1], (reported_period,))
+        return Stumbling(trace, reported_period, expected[np.maximum(number[left[1:]], 1) - 1], (reported_period,))
 
 
 def _pause(plan: _Plan) -> None:

@@ -18,6 +18,7 @@ from ..confidence import (
     confidence_of_chance,
     finished_job_confidence,
     overdue_factor,
+    phases_confidence,
 )
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.phases import Segmenter
@@ -78,15 +79,15 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     Otherwise it is that of the line, refined below a bin.
 
     If phases and line agree, quality is 1 - (1 - q_phases)(1 - q_line). Otherwise it is the larger quality less half
-    the smaller one; for phases, only to the extent that they do not predict the next one.
+    the smaller one; for phases, only to the extent that they do not predict the next one and differ in volume.
 
     Confidence is the probability that the period is the mean distance of phases to 5 %. It is the quality times the
     probability of a steady period (``PeriodCandidate.periodic_share``). For a finished job it is raised to a power that
     increases for few intervals, since a few random intervals are alike by chance.
 
     ``next_confidence`` is the probability that the next phase starts within a fifth of a period of its prediction. It
-    is the quality times the probability that an interval as irregular as the past ones is on time. If both are below
-    0.15, there is no period.
+    is the mapped quality (``phases_confidence``) times the probability that an interval as irregular as the past ones
+    is on time. If both probabilities are below 0.15 before they are mapped, there is no period.
     """
     window = view.window
     candidates, listed = _spectral_candidates(view, settings)
@@ -94,19 +95,19 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         return PeriodEstimate(harmonics_dropped=candidates.dropped)
     line, candidate = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
-    next_confidence = known = confidence
+    next_confidence, known = calibrated(confidence), confidence
     clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
     expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and expected is not None and by_phases:
         patience = overdue_factor(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
-        next_confidence *= expected.in_time
+        next_confidence = phases_confidence(confidence) * expected.in_time
         known *= candidate.periodic_share * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
             known *= chance_of_mean(candidate.regularity.spread, len(candidate.regularity.intervals))
     if max(known, confidence) < _TOLERANCES.reported_confidence:
         return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
-    next_confidence = min(calibrated(next_confidence), 1.0)
+    next_confidence = min(next_confidence, 1.0)
     if candidate is not None and by_phases and view.ended:
         confidence = finished_job_confidence(
             known, candidate.regularity.clock_spread, len(candidate.regularity.intervals)
@@ -206,8 +207,9 @@ def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidat
     if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _TOLERANCES.correct_period:
         return candidate.period, by_phases, True  # the line shows that phases differ in volume
     if by_phases >= by_line:
-        # phases that predict the next one are not due to chance, whatever else repeats
+        # phases that predict the next one, or are alike, are not due to chance, whatever else repeats
         doubt = 1 - chance_in_time(candidate.regularity.clock_spread, len(candidate.regularity.intervals))
+        doubt *= 1 - candidate.alike
         return candidate.period, by_phases - _SPECTRAL_LINES.contradiction_loss * doubt * by_line, True
     return line.period, by_line - _SPECTRAL_LINES.contradiction_loss * by_phases, False
 

@@ -8,7 +8,13 @@ import numpy as np
 
 from ....results.base import Estimate
 from ....results.prediction import NextPhase, OtherPeriod
-from ..confidence import calibrated, chance_of_mean, confidence_of_chance, finished_job_confidence, overdue_factor
+from ..confidence import (
+    chance_of_mean,
+    confidence_of_chance,
+    finished_job_confidence,
+    overdue_factor,
+    phases_confidence,
+)
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.interleaved import Train, interleaved, with_hidden
 from ..phases.phases import Phases, Segmenter
@@ -62,7 +68,7 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
     expected = next_start_of(own, measured, clock, measured.period, now)
     sure = confidence_of_chance(TUNING.quality.tried_segmentations * train.chance)
     following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
-    next_confidence = min(calibrated(sure * expected.in_time), 1.0)
+    next_confidence = min(phases_confidence(sure) * expected.in_time, 1.0)
     return _Program(
         own,
         _period(view, measured),

@@ -60,12 +60,15 @@ def _is_random_walk(intervals: Floats) -> bool:
     """Return whether logarithms of intervals are more likely a random walk than levels between changes.
 
     Both are normal: a walk in its steps, levels in the deviations from them. Each change costs two parameters, its
-    place and its level.
+    place and its level. Steps between independent intervals have twice the square of the deviations, and those of a
+    walk have less. The border is halfway between, where many intervals show the difference.
     """
     n, least = len(intervals), len(intervals) * TUNING.tolerances.equal_spread**2
     steps = np.diff(np.log(np.maximum(intervals, _NOTHING)))
     within, changes = _about_levels(intervals)
-    return n / 2 * math.log((float(steps @ steps) + least) / (within + least)) < changes * math.log(n)
+    return n / 2 * math.log((float(steps @ steps) + least) / (within + least)) < max(
+        changes * math.log(n), n / 4 * math.log(2)
+    )
 
 
 def _about_levels(intervals: Floats) -> tuple[float, int]:

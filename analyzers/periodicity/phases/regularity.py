@@ -237,6 +237,8 @@ def _with_drift(found: Regularity) -> Regularity:
     if deviation > TUNING.tolerances.on_time * float(recent.sum()) / n:
         return found  # some intervals of a random walk fit a line, too
     drift = (following - recent[0]) / n
+    if abs(drift) > _INTERVALS.max_drift * float(recent.sum()) / n:
+        return found  # as fast only by chance, in intervals that vary anyway
     return replace(found, spread=min(found.spread, deviation / found.period), drift=float(drift))
 
 

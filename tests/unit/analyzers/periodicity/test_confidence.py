@@ -4,7 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from iotide.analyzers.periodicity.confidence import calibrated, chance_in_time, confidence_of_chance, student_t_within
+from iotide.analyzers.periodicity.confidence import (
+    calibrated,
+    chance_in_time,
+    confidence_of_chance,
+    phases_confidence,
+    student_t_within,
+)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 60, 61, 200])
@@ -29,6 +35,14 @@ def test_calibration_keeps_the_order_and_one_half() -> None:
     assert calibrated(0.0) == 0.0
     assert calibrated(0.5) == pytest.approx(0.5)
     assert calibrated(1.0) == 1.0
+
+
+def test_doubtful_phases_predict_starts_better_than_their_quality() -> None:
+    values = [phases_confidence(value) for value in np.linspace(0, 1, 101)]
+    assert values == sorted(values)
+    assert values[0] == 0.0
+    assert all(phases_confidence(quality) > quality for quality in (0.3, 0.5, 0.9))
+    assert values[-1] == 1.0
 
 
 def test_even_intervals_are_in_time_the_surer_the_more_there_are() -> None:

@@ -207,3 +207,9 @@ def test_a_line_through_the_latest_of_intervals_that_walk_is_no_drift() -> None:
     about_line = [each.spread * each.period for each in found if each is not None and each.drift]
     recent = [float(walk[-16:].mean()) for walk, each in zip(walks, found, strict=True) if each and each.drift]
     assert all(off <= 0.2 * mean * 1.01 for off, mean in zip(about_line, recent, strict=True))
+
+
+@pytest.mark.parametrize(("growth", "drifts"), [(-0.03, True), (0.03, True), (0.14, False)])
+def test_intervals_that_grow_by_more_than_a_program_does_are_no_drift(growth: float, drifts: bool) -> None:
+    found = measured(100 * (1 + growth) ** np.arange(16) * np.tile([1.03, 0.97], 8))
+    assert bool(found.drift) == drifts

@@ -50,6 +50,28 @@ def test_mean_distance_of_many_uneven_phases_is_sure_though_the_next_start_is_no
     assert found.next_phase.confidence < 0.7
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("volume_spread", [0.3, 0.5])
+def test_uneven_phases_predict_the_next_start_as_often_as_equal_ones(seed: int, volume_spread: float) -> None:
+    """Confidence in the next start depends on the distances, not on the volumes."""
+    rng = np.random.default_rng(100 + seed)
+    distance = 40 * np.maximum(rng.normal(1, 0.25, 24), 0.5)
+    scale = np.maximum(rng.normal(1, volume_spread, 25), 0.35)
+    start = (3 + np.append(0.0, np.cumsum(distance))).tolist()
+    equal, uneven = (periodicity_of(start, (6 * each).tolist(), 1e9 * each).next_phase for each in (np.ones(25), scale))
+    assert equal is not None
+    assert uneven is not None
+    assert uneven.confidence == pytest.approx(equal.confidence, abs=0.15)
+
+
+@pytest.mark.parametrize("seed", [7, 13, 15])
+def test_line_at_another_period_takes_no_confidence_from_equal_phases(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    distance = 10.4 + np.abs(rng.normal(11, 11, 19))
+    start = (3 + np.append(0.0, np.cumsum(distance))).tolist()
+    assert periodicity_of(start, [10.4] * 20, 1e9, ended=True).confidence > 0.93
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_few_uneven_phases_are_not_sure(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -59,7 +59,9 @@ def walk_between_walls(seed: int) -> Floats:
 
 
 def test_distances_that_walk_at_random_do_not_change() -> None:
-    assert sum(last_change(walk_between_walls(seed)) > 0 for seed in range(100)) <= 15  # 73 without this rule
+    assert (
+        sum(last_change(walk_between_walls(seed)) > 0 for seed in range(100)) <= 8
+    )  # 73 without this rule, 10 without its border for many intervals
 
 
 @pytest.mark.parametrize("seed", range(10))
