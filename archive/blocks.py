@@ -109,8 +109,8 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
         wasted += file.tell() - at
         hopeless = wasted > _MAX_WASTED or len(broken) >= _MAX_BROKEN
         following = None if hopeless else _next_mark(file, at + 1)
-        length = f"{following - at} bytes" if following is not None else "the rest of the file"
-        broken.append(InputError(where, None, f"{length} at byte {at} are damaged or cut short", "a whole block"))
+        length = f"{following - at} bytes are" if following is not None else "the rest is"
+        broken.append(InputError(where, None, f"damaged or cut short at byte {at}: {length} skipped", "a whole block"))
         if following is None:
             return
         at = following

@@ -138,8 +138,9 @@ def sniff(head: bytes, name: str) -> str:
     for format_name, candidate in FORMATS.items():
         if suffix in candidate.suffixes:
             return format_name
-    problem = "the format is not recognised" if head else "the file is empty or cannot be unpacked"
-    raise InputError(name, None, problem, _known(FORMATS))
+    if not head:
+        raise InputError(name, None, "the file is empty or cannot be unpacked", "a trace with at least one I/O call")
+    raise InputError(name, None, "the format is not recognised", f"one of {', '.join(FORMATS)} (docs/formats.md)")
 
 
 def open_file(
