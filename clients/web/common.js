@@ -56,6 +56,7 @@ function again(work, everyMs) {
   let timer = 0;
   const turn = async () => {
     clearTimeout(timer);
+    const begun = performance.now();
     if (!document.hidden) {
       try {
         await work();
@@ -63,7 +64,8 @@ function again(work, everyMs) {
         say(error instanceof TypeError ? "the aggregator does not answer; trying again" : error.message, true);
       }
     }
-    timer = setTimeout(turn, everyMs);
+    // a turn begins everyMs after the last one; one that takes longer leaves the aggregator half of that time
+    timer = setTimeout(turn, Math.max(everyMs - (performance.now() - begun), everyMs / 2));
   };
   document.addEventListener("visibilitychange", () => { if (!document.hidden) turn(); });
   turn();

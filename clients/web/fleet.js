@@ -118,8 +118,8 @@ function show(fleet) {
     else head.removeAttribute("aria-sort");
   }
   const states = Object.entries(fleet.states).map(([state, count]) => `${count.toLocaleString("en")} ${state}`).join(", ");
-  document.getElementById("sum").textContent = `${fleet.total.toLocaleString("en")} jobs: ${states || "none yet"}; `
-    + `${rate(fleet.bandwidth) || "0 B/s"} together${fleet.alerts ? `; ${fleet.alerts} alerts raised` : ""}`;
+  document.getElementById("sum").textContent = `${fleet.total.toLocaleString("en")} job${fleet.total === 1 ? "" : "s"}: ${states || "none yet"}; `
+    + `${rate(fleet.bandwidth) || "0 B/s"} together${fleet.alerts ? `; ${fleet.alerts} alert${fleet.alerts === 1 ? "" : "s"} raised` : ""}`;
   const last = Math.min(fleet.begin + PAGE, fleet.matching);
   document.getElementById("place").textContent = fleet.matching ? `${fleet.begin + 1} to ${last} of ${fleet.matching.toLocaleString("en")}` : "no job";
   document.getElementById("before").disabled = fleet.begin === 0;

@@ -76,9 +76,7 @@ class Fleet:
         """
         async with self._one_at_a_time:
             if time.monotonic() >= self._fresh_until_s:
-                began_s = time.thread_time()
-                await self._refresh()
-                spent_s = time.thread_time() - began_s
+                spent_s = await self._refresh()
                 self._fresh_until_s = time.monotonic() + max(_REFRESH_S, spent_s / _SHARE)
         return list(self._rows.values())
 
@@ -100,8 +98,10 @@ class Fleet:
                 bins[place] += (read + written) * series.bin_s / RECENT_BIN_S
         return bins
 
-    async def _refresh(self) -> None:
+    async def _refresh(self) -> float:
+        """Compute the rows again; return its CPU time, s, without that of other tasks in its pauses."""
         table, paused_s = self._aggregator.jobs, time.monotonic()
+        spent_s, began_s = 0.0, time.thread_time()
         rows: dict[str, Row] = {}
         for job in [*table.awake_names(), *table.asleep]:
             known, card = self._rows.get(job), table.asleep.get(job)
@@ -115,9 +115,11 @@ class Fleet:
                 mark = _version_of(session, now_s)
                 rows[job] = known if known is not None and known.version == mark else _row(session, mark, now_s)
             if time.monotonic() - paused_s > SLICE_S:  # lets batches be processed meanwhile
+                spent_s += time.thread_time() - began_s
                 await asyncio.sleep(0)
-                paused_s = time.monotonic()
+                paused_s, began_s = time.monotonic(), time.thread_time()
         self._rows = rows
+        return spent_s + time.thread_time() - began_s
 
 
 def visible_rows(rows: list[Row], viewer: Viewer, projects: Mapping[str, str]) -> list[Row]:

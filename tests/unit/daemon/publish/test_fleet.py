@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 import pytest
@@ -137,3 +138,26 @@ async def test_concurrent_requests_share_the_work(monkeypatch: pytest.MonkeyPatc
     assert len(first) == 5
     for rows in others:
         assert all(one is other for one, other in zip(first, rows, strict=True))
+
+
+async def test_work_of_other_tasks_is_not_in_the_share_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Ticking()
+    fleet = Fleet(with_jobs(clock, 5), clock)
+    await fleet._refresh()
+    monkeypatch.setattr(fleet_module, "SLICE_S", -1.0)  # a pause after each row
+    others_s = 0.0
+
+    async def work() -> None:
+        nonlocal others_s
+        while True:
+            begun_s = time.thread_time()
+            while time.thread_time() < begun_s + 0.02:
+                pass
+            others_s += time.thread_time() - begun_s
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(work())
+    spent_s = await fleet._refresh()
+    task.cancel()
+    assert 0 < spent_s < others_s
+    assert others_s >= 0.02 * 5
