@@ -7,5 +7,8 @@ case " ${SLURM_JOB_COMMENT-} " in
 *[!A-Za-z0-9_-]iotide[!A-Za-z0-9_-]*) ;;
 *) [ -n "${SPANK_IOTIDE-}" ] || exit 0 ;;
 esac
-nice -n -15 timeout -k 2 220 "$iotide" slurm prolog --config "$settings" </dev/null >/dev/null 2>&1
+# A session of its own, because sessions share the cores: niceness counts inside a session only (sched_autogroup).
+# shellcheck disable=SC2016  # expanded by the inner shell
+nice -n -15 timeout -k 2 220 setsid -w sh -c 'echo -10 >/proc/$$/autogroup; exec "$0" slurm prolog --config "$1"' \
+    "$iotide" "$settings" </dev/null >/dev/null 2>&1
 exit 0

@@ -173,6 +173,19 @@ def test_collector_has_no_higher_priority_than_the_programs_of_its_job(tmp_path:
             assert session.read_text().split()[-1:] in ([], ["0"])
 
 
+def test_prolog_has_priority_over_programs_of_other_sessions(tmp_path: Path) -> None:
+    if subprocess.run(["nice", "-n", "-15", "nice"], capture_output=True, text=True, check=False).stdout != "-15\n":
+        pytest.skip("this user may not raise priorities")
+    with node_of(tmp_path, f"ipc://{tmp_path}/in", stop_s="0.5") as node:
+        (tmp_path / "squeue").write_text(f"#!/bin/sh\n{{ nice; cat /proc/$$/autogroup; }} >{tmp_path}/asked\n")
+        node.call("prolog.sh")
+        niceness, *session = (tmp_path / "asked").read_text().splitlines()
+        assert niceness == "-15"
+        assert [line.split()[-1] for line in session] in ([], ["-10"])  # [] without groups of sessions
+        if (own := Path("/proc/self/autogroup")).exists():
+            assert session[0].split()[0] != own.read_text().split()[0]
+
+
 def test_job_that_is_requeued_gets_a_new_collector(tmp_path: Path) -> None:
     with node_of(tmp_path, f"ipc://{tmp_path}/in", stop_s="5") as node:
         node.call("prolog.sh")
