@@ -59,24 +59,33 @@ def run_checks() -> list[Finding]:
         _check("HDF5 layer", False, _LAYER_REMEDY, layer_checks.trace_hdf5),
         _check("NetCDF layer", False, _LAYER_REMEDY, layer_checks.trace_netcdf),
         _check("PnetCDF layer", False, _LAYER_REMEDY, layer_checks.trace_pnetcdf),
-        _check("pictures", False, "pip install 'iotide[plot]'", lambda: _module("matplotlib")),
-        _check("pages to zoom", False, "pip install 'iotide[plot]'", lambda: _module("bokeh")),
+        _check("pictures", False, extra("plot"), lambda: _module("matplotlib")),
+        _check("pages to zoom", False, extra("plot"), lambda: _module("bokeh")),
         _check(
             "strace", False, "install strace to record traces without the preload library", lambda: _program("strace")
         ),
         _check("mpirun", False, "install Open MPI or MPICH to trace MPI programs", lambda: _program("mpirun")),
         _check("dot", False, "install graphviz to draw graphs as SVG and PNG", lambda: _program("dot")),
-        _check("HDF5 files", False, "pip install 'iotide[hdf5]'", lambda: _module("h5py")),
-        _check("OTF2 traces", False, "pip install 'iotide[otf2]'", lambda: _module("otf2")),
-        _check("Parquet files", False, "pip install 'iotide[parquet]'", lambda: _module("pyarrow")),
-        _check("clustering", False, "pip install 'iotide[cluster]'", lambda: _module("sklearn")),
+        _check("HDF5 files", False, extra("hdf5"), lambda: _module("h5py")),
+        _check("OTF2 traces", False, extra("otf2"), lambda: _module("otf2")),
+        _check("Parquet files", False, extra("parquet"), lambda: _module("pyarrow")),
+        _check("clustering", False, extra("cluster"), lambda: _module("sklearn")),
         _check("Prometheus", False, "install prometheus to keep the metrics", lambda: _program("prometheus")),
     ]
+
+
+def extra(name: str) -> str:
+    """Return how to install an optional group of Python packages; the Debian package has no pip."""
+    if importlib.util.find_spec("pip") is None:
+        return f"it has no pip: install iotide's wheel with [{name}] in an environment of its own"
+    return f"pip install 'iotide[{name}]'"
 
 
 def _check(name: str, necessary: bool, remedy: str, probe: Callable[[], str]) -> Finding:
     try:
         return Finding(name, True, necessary, probe())
+    except BrokenError as error:
+        return Finding(name, False, necessary, str(error), error.remedy)
     except (OSError, IotideError, subprocess.SubprocessError, RuntimeError) as error:
         return Finding(name, False, necessary, str(error) or type(error).__name__, remedy)
 
@@ -90,7 +99,12 @@ def _kernel() -> str:
     major, minor = (int("".join(filter(str.isdigit, part)) or 0) for part in release.split(".")[:2])
     if (major, minor) < (5, 3):
         raise RuntimeError(release)
-    os.close(os.pidfd_open(os.getpid()))
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except PermissionError:
+        raise BrokenError(
+            f"{release}, but pidfd_open is not permitted", "allow it in the seccomp profile of the container"
+        ) from None
     return release
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from ...events import ConfigError
-from .checks import Finding
+from .checks import Finding, extra
 
 _T = TypeVar("_T")
 _REMEDY: Final = "see docs/failover.md"
@@ -32,7 +32,7 @@ def inspect_servers(load: Callable[[], Callable[[], _T]]) -> _T:
     try:
         inspect = load()
     except ImportError:
-        missing = Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")
+        missing = Finding("nats-py", False, True, "it is not installed", extra("jetstream"))
         raise UnusableServersError(missing) from None
     try:
         return inspect()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from iotide.cli.doctor.aggregator_checks import problems_of
+from iotide.cli.doctor.checks import extra
 from iotide.cli.doctor.cluster_checks import clock_problem
 from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
@@ -16,7 +20,7 @@ from support.places import DATA
 from support.servers.served_process import served
 from support.system.commands import iotide, plain_environment
 from support.system.small_file_systems import fill, small_room
-from support.tracing.programs import need
+from support.tracing.programs import need, need_library
 
 
 def test_healthy_machine_is_found_healthy(tmp_path: Path) -> None:
@@ -42,6 +46,34 @@ def test_full_temporary_folder_is_not_taken_for_a_fault_of_the_tracer(tmp_path: 
     (check,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "live tracing"]
     assert "bytes" in check["detail"]
     assert "could be written" in check["detail"]
+
+
+DENY = """
+import ctypes, os, sys
+library = ctypes.CDLL("libseccomp.so.2")
+library.seccomp_init.restype = ctypes.c_void_p
+context = ctypes.c_void_p(library.seccomp_init(0x7FFF0000))
+library.seccomp_rule_add(context, 0x00050001, library.seccomp_syscall_resolve_name(sys.argv[1].encode()), 0)
+assert library.seccomp_load(context) == 0
+os.execv(sys.executable, [sys.executable, "-m", "iotide", "doctor", "--json"])
+"""
+"""Program that runs the doctor where a system call fails with EPERM, as in containers."""
+
+
+def test_container_that_forbids_a_call_is_not_taken_for_an_old_kernel(tmp_path: Path) -> None:
+    need_library("libseccomp.so.2")
+    command = [sys.executable, "-c", DENY, "pidfd_open"]
+    done = subprocess.run(command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=False)
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert "pidfd_open is not permitted" in checks["kernel"]["detail"]
+    assert "seccomp profile" in checks["kernel"]["remedy"]
+
+
+def test_extra_of_an_installation_without_pip_is_not_installed_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pip", None)
+    assert extra("hdf5") == "it has no pip: install iotide's wheel with [hdf5] in an environment of its own"
+    monkeypatch.delitem(sys.modules, "pip")
+    assert extra("hdf5").startswith("pip install" if importlib.util.find_spec("pip") else "it has no pip")
 
 
 def test_missing_extra_costs_a_feature_only(tmp_path: Path) -> None:
