@@ -25,11 +25,19 @@ class JobName(click.types.StringParamType):
 
 
 def batch_job(environment: Mapping[str, str]) -> str | None:
-    """Return the job id of the batch system, or None outside of a job."""
+    """Return the job id of the batch system, or None outside of a job.
+
+    >>> batch_job({"LSB_JOBID": "7", "LSB_JOBINDEX": "3"}), batch_job({"LSB_JOBID": "7", "LSB_JOBINDEX": "0"})
+    ('7[3]', '7')
+    """
     name = next((name for name in BATCH_VARIABLES if environment.get(name)), None)
     if name is None:
         return None
-    return with_restart_count(environment[name], environment) if name == "SLURM_JOB_ID" else environment[name]
+    if name == "SLURM_JOB_ID":
+        return with_restart_count(environment[name], environment)
+    if name == "LSB_JOBID" and (index := environment.get("LSB_JOBINDEX", "0")) not in ("", "0"):
+        return f"{environment[name]}[{index}]"  # all elements of an array have the same number
+    return environment[name]
 
 
 def with_restart_count(job: str, environment: Mapping[str, str]) -> str:

@@ -43,9 +43,19 @@ fi
 if [ -n "${PBS_JOBID-}" ]; then
     job=$PBS_JOBID
     facts="PBS_JOBNAME=${PBS_JOBNAME-} PBS_QUEUE=${PBS_QUEUE-}"
-    on_nodes() { pbsdsh -u -- "$@"; }
+    # The first slot of each node. `pbsdsh -u` does the same in Torque only.
+    on_nodes() (
+        running= status=0
+        for slot in $(awk '!seen[$0]++ { print NR - 1 }' "$PBS_NODEFILE"); do
+            pbsdsh -n "$slot" -- "$@" &
+            running="$running $!"
+        done
+        for each in $running; do wait "$each" || status=1; done
+        exit $status
+    )
 elif [ -n "${LSB_JOBID-}" ]; then
     job=$LSB_JOBID
+    [ "${LSB_JOBINDEX:-0}" = 0 ] || job="$job[$LSB_JOBINDEX]" # all elements of an array have the same number
     facts="LSB_JOBNAME=${LSB_JOBNAME-} LSB_QUEUE=${LSB_QUEUE-}"
     on_nodes() { blaunch -z "$(sort -u "$LSB_DJOB_HOSTFILE" | tr '\n' ' ')" "$@"; }
 elif [ -n "${FLUX_URI-}" ]; then
@@ -58,6 +68,7 @@ else
 fi
 [ -z "${IOTIDE_VOUCHER-}" ] || facts="$facts IOTIDE_VOUCHER=$IOTIDE_VOUCHER"
 self=$(command -v "$0")
+case "$self" in /*) ;; *) self=$PWD/$self ;; esac # programs on nodes start in other folders
 socket=/tmp/iotide-$(id -u)-$(printf %s "$job" | tr -c 'A-Za-z0-9._-' '_')/tracer.sock
 # shellcheck disable=SC2086  # a list of words; a name is cut at its first space
 on_nodes env $facts "$self" --collect "$socket" $$ "$iotide" collect --socket "$socket" --connect "$connect" --job "$job" &

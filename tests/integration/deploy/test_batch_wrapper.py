@@ -23,7 +23,8 @@ from support.system.waiting import DEADLINE_S, wait_for
 
 WRAPPER = ROOT / "deploy" / "batch" / "with-iotide.sh"
 LAUNCHERS = {
-    "pbsdsh": '[ "$1 $2" = "-u --" ] || exit 9\nshift 2\nexec "$@"\n',
+    # Only the first slot of each node; the second node is not here.
+    "pbsdsh": '[ "$1 $3" = "-n --" ] || exit 9\ncase $2 in 0) shift 3; exec "$@" ;; 2) ;; *) exit 9 ;; esac\n',
     "blaunch": '[ "$1" = -z ] && [ "$2" = "n1 n2 " ] || exit 9\nshift 2\nexec "$@"\n',
     "flux": (
         'case "$1 $2" in\n"getattr jobid") echo fAbc ;;\n"getattr size") echo 2 ;;\n'
@@ -33,6 +34,10 @@ LAUNCHERS = {
 SYSTEMS = {
     "pbs": ({"PBS_JOBID": "12[3].server", "PBS_JOBNAME": "melt", "PBS_QUEUE": "long"}, "12[3].server", "melt", "long"),
     "lsf": ({"LSB_JOBID": "77", "LSB_JOBNAME": "melt", "LSB_QUEUE": "long"}, "77", "melt", "long"),
+    "lsf array": (
+        {"LSB_JOBID": "77", "LSB_JOBINDEX": "4", "LSB_JOBNAME": "melt[4]", "LSB_QUEUE": "long"},
+        *("77[4]", "melt[4]", "long"),
+    ),
     "flux": ({"FLUX_URI": "local:///run/flux/local"}, "fAbc", "", ""),
 }
 REACHABILITY = re.compile(r"the aggregator at \S+ (has not responded|responds again).*\n")
@@ -75,7 +80,9 @@ async def traced(system: str, folder: Path, sockets: Path, access: dict[str, str
     told, job, name, queue = SYSTEMS[system]
     async with serving(ingest=f"ipc://{sockets}/in", http=None, access=access) as server:
         wrapper = adapted(folder, PROGRAM, server.ingest_endpoint, sockets)
-        environment = plain_environment(LSB_DJOB_HOSTFILE=str(folder / "hosts"), **told, **voucher)
+        environment = plain_environment(
+            LSB_DJOB_HOSTFILE=str(folder / "hosts"), PBS_NODEFILE=str(folder / "hosts"), **told, **voucher
+        )
         environment.pop("USER", None)  # not all batch systems set it
         environment["PATH"] = f"{folder / 'bin'}:{os.environ['PATH']}"
         done = await asyncio.to_thread(
@@ -105,8 +112,9 @@ def test_job_ends_though_its_collector_takes_for_ever_to_start(tmp_path: Path, b
     programs = tmp_path / "bin"
     programs.mkdir()
     late = "" if begins else 'case "$*" in *--collect*) until [ -e ended ]; do sleep 0.05; done ;; esac\n'
-    script(programs / "pbsdsh", f'#!/bin/sh\nshift 2\n{late}"$@"\ncase "$*" in *--stop*) : >ended ;; esac\n')
-    environment = plain_environment(PBS_JOBID="7")
+    script(programs / "pbsdsh", f'#!/bin/sh\nshift 3\n{late}"$@"\ncase "$*" in *--stop*) : >ended ;; esac\n')
+    (tmp_path / "hosts").write_text("n1\nn1\n")
+    environment = plain_environment(PBS_JOBID="7", PBS_NODEFILE=str(tmp_path / "hosts"))
     environment["PATH"] = f"{programs}:{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as sockets:
         wrapper = adapted(tmp_path, slow, "tcp://127.0.0.1:1", Path(sockets), left=1)
