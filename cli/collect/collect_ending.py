@@ -25,7 +25,11 @@ def stop_collector(path: Path) -> str:
         except OSError as error:
             return f"no collector listens on {path}: {error.strerror or error}"
         # The kernel reports the listener's pid; no other process can listen there until it closes its socket.
-        pid, _, _ = _CREDENTIALS.unpack(asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        pid, user, _ = _CREDENTIALS.unpack(asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        if os.getuid() not in (user, 0):  # its process may have ended, and another one may have its number
+            return (
+                f"the process that listens on {path} belongs to user {user}; stop it as that user, or remove the file"
+            )
         if pid <= 0:
             return f"the collector of {path} runs in another container; stop it there"
         try:

@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from iotide.analyzers.interaction.settings import InteractionSettings
+from iotide.analyzers.pipeline.job_interactions import rank_jobs
+from iotide.cli.collect.collect_ending import stop_collector
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
@@ -77,6 +80,7 @@ def of_alice(folder: Path, **access: Any) -> Iterator[int]:
 
     with contextlib.suppress(KeyboardInterrupt):
         aggregator(warm, access)(stop_when_ready)
+    rank_jobs([], InteractionSettings()).model_dump_json()
     own = folder / "alice"
     own.mkdir()
     os.chown(own, ALICE, ALICE)
@@ -147,26 +151,16 @@ def test_another_user_sees_none_of_the_jobs_by_any_route(folder: Path) -> None:
     with of_alice(folder, visibility="own"):
         paths = as_user(BOB, lambda: asked(path, ("GET", "/api/v1/jobs"), ("GET", "/api/v1/openapi.json")))
         assert "hers" not in paths[0][1]
+        described = json.loads(paths[1][1])["paths"]
+        assert len(described) > 20
         questions = [
-            ("GET", f"/api/v1/jobs/hers{part}")
-            for part in (
-                "",
-                "/prediction",
-                "/signal",
-                "/dfg",
-                "/layers",
-                "/ledger",
-                "/culprits",
-                "/limit",
-                "/filesystems",
-            )
+            (method.upper(), path.replace("{job}", "hers"))
+            for path, methods in described.items()
+            for method in ("get", "post", "put", "delete")
+            if method in methods or "{job}" in path
         ]
-        questions += [("GET", f"/jobs/hers/{page}") for page in ("dfg", "layers")]
-        questions += [
-            ("GET", f"/api/v1/{name}?file_system=/scratch")
-            for name in ("live-io", "contention", "filesystems", "alerts", "interactions")
-        ]
-        questions += [("GET", "/metrics"), ("POST", "/api/v1/jobs/hers"), ("DELETE", "/api/v1/jobs/hers")]
+        questions += [("GET", f"/jobs/hers{page}") for page in ("", "/dfg", "/layers")]
+        questions += [("GET", "/metrics"), ("GET", "/api/v1/live-io?file_system=/scratch")]
         for question, (status, text) in zip(questions, as_user(BOB, lambda: asked(path, *questions)), strict=True):
             assert status in (200, 403, 404, 405, 422), question
             assert status != 200 or "hers" not in text, question
@@ -282,6 +276,24 @@ def test_program_hands_its_calls_to_no_other_users_socket(folder: Path, listener
         assert other.receive() == "listening"
         assert as_user(ALICE, run) == 0
         assert other.receive() == expected
+
+
+def test_collector_is_stopped_by_its_own_user_only(folder: Path) -> None:
+    """bob listens at the path of alice's collector, and his number may be that of another process by now."""
+    gate = folder / "tracer.sock"
+
+    def listen(send: Callable[[Any], None]) -> str:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(str(gate))
+            gate.chmod(0o777)
+            listening.listen()
+            send("listening")
+            while True:
+                signal.pause()
+
+    with UserProcess(BOB, listen) as his:
+        assert his.receive() == "listening"
+        assert f"belongs to user {BOB}" in as_user(ALICE, lambda: stop_collector(gate))
 
 
 def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
