@@ -30,6 +30,7 @@ from ..text.headline import (
     stamps_text,
     weight_text,
 )
+from ..text.prediction_text import io_share_text
 from ..text.tables import file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
@@ -170,8 +171,7 @@ def _score_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
         return
     sigmas = f"sigma_vol {scores.sigma_vol:.3f}, sigma_time {scores.sigma_time:.3f}"
     yield "periodicity", f"{scores.periodicity:.2f}  ({sigmas})"
-    rate, volume = rate_text(scores.bandwidth), byte_text(scores.bytes_per_phase)
-    yield "I/O", f"{scores.time_ratio:.0%} of the time at {rate}, {volume} a phase"
+    yield "I/O", f"{io_share_text(prediction)}, {byte_text(scores.bytes_per_phase)} per phase"
     yield "bursts", f"{duration_text(scores.burst_width_s)} wide, duty cycle {scores.duty_cycle:.0%}"
 
 

@@ -7,8 +7,9 @@ from typing import Final
 
 from ...results.prediction import LastCheckpoint, NextPhase, Prediction, TimeLimit
 from .headline import group_period_text, headline_text
-from .units import byte_text, clock_text, duration_text
+from .units import byte_text, clock_text, duration_text, rate_text
 
+_FEW_BINS: Final = 2.5
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
@@ -25,6 +26,19 @@ def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[s
         *(_line(prediction, group_period_text(other), other.next_phase, with_job=with_job) for other in others),
         *(_end_line(prediction, prediction.time_limit, with_job=with_job) if prediction.time_limit else ()),
     ]
+
+
+def io_share_text(prediction: Prediction) -> str:
+    """Return share of the time and rate of I/O in phases; "" without scores.
+
+    The signal has bins. If a phase has the length of one or two, share and rate of the I/O in it are only bounded.
+    """
+    if (scores := prediction.scores) is None:
+        return ""
+    share, rate = f"{scores.time_ratio:.0%}".replace("%", " %"), rate_text(scores.bandwidth)
+    if scores.burst_width_s * prediction.sampling_frequency_hz < _FEW_BINS:
+        return f"at most {share} of the time, at least {rate}"
+    return f"{share} of the time at {rate}"
 
 
 def _end_line(prediction: Prediction, limit: TimeLimit, *, with_job: bool) -> list[str]:

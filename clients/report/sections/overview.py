@@ -13,6 +13,7 @@ from ....results.jobs.job import JobDetail
 from ...text.headline import Headline, make_headline
 from ...text.job_sentence import job_sentence
 from ...text.layer_words import layer_name, time_text
+from ...text.prediction_text import io_share_text
 from ...text.units import byte_text, clock_text, duration_text, rate_text
 from ..job_data import JobData
 from ..markup import Lines, bullets, code, figure_text, heading, sentence
@@ -74,8 +75,7 @@ def facts(subject: JobData, headline: Headline, findings: Findings) -> Lines:
         note = f"of the time of {cost.slowest}" if cost.slowest else "of the time"
         yield figure_text("In I/O", share_text(cost.slowest_share), note)
     if prediction is not None and (scores := prediction.scores) is not None:
-        share = f"I/O {scores.time_ratio * 100:.0f} % of the time at {rate_text(scores.bandwidth)}"
-        yield figure_text("Bytes per phase", byte_text(scores.bytes_per_phase), share)
+        yield figure_text("Bytes per phase", byte_text(scores.bytes_per_phase), f"I/O {io_share_text(prediction)}")
     yield "</div>"
 
 

@@ -334,6 +334,11 @@ async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_
                 page.open(f"{server.http_url}{path}")
                 page.until(f"location.pathname === '{path}' && {ready}")
                 assert serious_findings(page, scheme=scheme) == [], path
+                page.call(
+                    "Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False
+                )
+                assert page.value("document.documentElement.scrollWidth") <= 400, path  # as on a telephone
+                page.call("Emulation.clearDeviceMetricsOverride")
             is_clean(page, server)
 
         await shown(tmp_path, look)

@@ -20,7 +20,7 @@ from iotide.clients.terminal.status_area import StatusArea
 from iotide.clients.text import prediction_text, tables, units
 from iotide.clients.text.headline import members_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
-from iotide.results.prediction import OtherPeriod, Prediction, Who
+from iotide.results.prediction import OtherPeriod, Prediction, Scores, Who
 from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
 from support.system.waiting import wait_for
 
@@ -61,6 +61,20 @@ def beside(name: str) -> Prediction:
         next_phase=main.next_phase,
     )
     return main.model_copy(update={"others": [other]})
+
+
+@pytest.mark.parametrize(
+    ("burst_s", "told"),
+    [(1.0, "15 % of the time at 26.2 MB/s"), (0.1, "at most 15 % of the time, at least 26.2 MB/s")],
+)
+def test_rate_in_phases_of_one_bin_is_a_bound(burst_s: float, told: str) -> None:
+    scores = Scores(
+        sigma_vol=0, sigma_time=0, time_ratio=0.15, bandwidth=26.2e6, bytes_per_phase=4e6, periodicity=1,
+        burst_width_s=burst_s,
+    )  # fmt: skip
+    prediction = make_prediction().model_copy(update={"scores": scores})  # ten bins per second
+    assert prediction_text.io_share_text(prediction) == told
+    assert prediction_text.io_share_text(make_prediction()) == ""
 
 
 def test_each_period_has_its_line() -> None:
