@@ -63,28 +63,38 @@ static void store_stream_target(int fd, struct iotide_target target) {
         atomic_store_explicit(&place->stream, pack(target), memory_order_relaxed);
 }
 
-/* Writes "/proc/self/fd/N" without stdio, which is not safe in a signal handler. */
-static void name_link(char *to, int fd) {
-    static const char prefix[] = "/proc/self/fd/";
-    memcpy(to, prefix, sizeof prefix - 1);
-    char digits[12];
+/* Writes a prefix, a number and a suffix without stdio, which is not safe in a signal handler. Returns the length. */
+static size_t write_name(char *to, const char *prefix, uint64_t number, const char *suffix) {
+    const char *begin = to;
+    to = stpcpy(to, prefix);
+    char digits[20];
     int count = 0;
     do
-        digits[count++] = (char)('0' + fd % 10);
-    while (fd /= 10);
-    to += sizeof prefix - 1;
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
     while (count)
         *to++ = digits[--count];
-    *to = '\0';
+    return (size_t)(stpcpy(to, suffix) - begin);
 }
 
 static size_t descriptor_path(int fd, char *to, size_t size) {
     char link[32];
-    name_link(link, fd);
+    write_name(link, "/proc/self/fd/", (unsigned int)fd, "");
     long length = iotide_syscall(SYS_readlinkat, AT_FDCWD, link, to, size);
     if (length < 0 && errno == ENAMETOOLONG)
         iotide_count_overflow(BOUND_PATHS);
     return length > 0 ? (size_t)length : 0;
+}
+
+/* The kernel's name of a pipe or socket, made from its identity: without /proc (another root folder), the kernel
+ * cannot be asked for it, and data through it would count as those of a file without a name. */
+static size_t pipe_or_socket(int fd, char *to) {
+    struct statx facts;
+    if (iotide_syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &facts) != 0)
+        return 0;
+    if (!S_ISFIFO(facts.stx_mode) && !S_ISSOCK(facts.stx_mode))
+        return 0;
+    return write_name(to, S_ISFIFO(facts.stx_mode) ? "pipe:[" : "socket:[", facts.stx_ino, "]");
 }
 
 static size_t working_directory(char *to) {
@@ -150,7 +160,10 @@ static uint32_t file_of_descriptor(int fd, int directory, const char *path) {
         iotide_release_path_buffer(scratch);
         return (uint32_t)known;
     }
-    size_t length = iotide_connection(fd, scratch, descriptor_path(fd, scratch, PATH_MAX));
+    size_t length = descriptor_path(fd, scratch, PATH_MAX);
+    if (!length && !path)
+        length = pipe_or_socket(fd, scratch);
+    length = iotide_connection(fd, scratch, length);
     uint32_t file = length ? iotide_define_file(scratch, length) : 0;
     iotide_release_path_buffer(scratch);
     if (!length)
@@ -298,6 +311,15 @@ struct iotide_target iotide_unregister_stream(int fd) {
 
 /* ---- by path ---- */
 
+/* By the kernel's name, otherwise (without /proc, or sandboxed) by the name under which the program opened it. */
+static size_t directory_path(int fd, char *to) {
+    size_t length = descriptor_path(fd, to, PATH_MAX);
+    if (length || !in_table(fd) || !iotide_same_process())
+        return length;
+    uint32_t file = load_target(&places[fd].descriptor).file;
+    return file && file != IOTIDE_EXCLUDED ? iotide_stored_path(file, to) : 0;
+}
+
 uint32_t iotide_file_at(int directory, const char *path) {
     if (!path || !*path)
         return 0;
@@ -308,7 +330,7 @@ uint32_t iotide_file_at(int directory, const char *path) {
     size_t length = 0;
     bool known = true;
     if (*path != '/') {
-        length = directory == AT_FDCWD ? working_directory(whole) : descriptor_path(directory, whole, PATH_MAX);
+        length = directory == AT_FDCWD ? working_directory(whole) : directory_path(directory, whole);
         known = length != 0 && whole[0] == '/';
         if (known && length > 1)
             whole[length++] = '/';

@@ -58,6 +58,34 @@ os.close(descriptor)
     assert info.filesystem in (expected.filesystem, "")
 
 
+def test_names_where_the_kernel_tells_none(tracing: Tracing, tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root may call chroot")
+    (tmp_path / "folder").mkdir()
+    script = """
+import os, sys
+os.chroot(sys.argv[1])  # without /proc
+os.chdir("/")
+folder = os.open("/folder", os.O_RDONLY)
+os.write(os.open("below", os.O_CREAT | os.O_WRONLY, dir_fd=folder), b"x" * 10)
+os.mkdir("made", dir_fd=os.dup(folder))
+reader, writer = os.pipe()
+os.write(writer, b"x" * 11)
+os.read(reader, 11)
+"""
+    done = tracing.run([shutil.which("python3") or "python3", "-c", script, tmp_path])
+    assert done.returncode == 0, done.stderr
+    moved = {
+        tracing.tables[stream].file(number).path: size
+        for stream, batch in tracing.events().items()
+        for number, size in zip(batch.file.tolist(), batch.bytes.tolist(), strict=True)
+        if size in (10, 11)
+    }
+    assert moved.pop("/folder/below") == 10
+    assert [(name.partition(":")[0], size) for name, size in moved.items()] == [("pipe", 11)]
+    assert "/folder/made" in tracing.files()
+
+
 def test_types_of_files_are_those_of_the_files(tracing: Tracing, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     script = f"cat {tmp_path}/fifo & echo through > {tmp_path}/fifo; wait; ls {tmp_path} >{tmp_path}/list; :</dev/null"
