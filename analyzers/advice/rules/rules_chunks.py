@@ -87,7 +87,8 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
             )
         part = Part(int(times), int(asked), float(found.ns_share[files].max()))
         title = (
-            f"{which} reads and writes in {group.where}, of {size_text(asked)}, become {int(count):,} requests of "
+            f"{which} {_way_text(group, whole)} {group.where}, of {size_text(asked)}, "
+            f"{'becomes' if whole == 1 else 'become'} {int(count):,} requests of "
             f"{size_text(moved / max(count, 1.0))} and {size_text(moved)} below"
         )
         if not in_hdf5[files].any():
@@ -111,6 +112,14 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
         )
 
     return [Claim("chunks", rows, gain, statistics.class_of[file], words)], chunked
+
+
+def _way_text(group: Group, count: int) -> str:
+    """Return what the calls of a group do: read, write or both."""
+    reads, writes = (bool(ways[group.rows].any()) for ways in (group.calls.reads, group.calls.writes))
+    if reads and writes:
+        return "reads and writes in"
+    return f"{'read' if reads else 'write'}{'' if count == 1 else 's'} {'from' if reads else 'to'}"
 
 
 def _floats(file: Ints, values: Ints, files: int) -> Floats:

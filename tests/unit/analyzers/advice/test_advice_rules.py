@@ -245,9 +245,7 @@ def datasets(*handles: int) -> list[dict[str, object]]:
 def test_chunks_are_those_of_each_dataset() -> None:
     (found,) = judged([FileInfo("/scratch/x.h5")], *datasets(2, 5, 4, 6))
     assert found.cause == "chunks"
-    assert found.title == (
-        "8 of 32 reads and writes in /scratch/x.h5, of 8 MiB, become 4,096 requests of 2 KiB and 8 MiB below"
-    )
+    assert found.title == ("8 of 32 writes to /scratch/x.h5, of 8 MiB, become 4,096 requests of 2 KiB and 8 MiB below")
     assert found.gain_s == pytest.approx(8 * 0.9, rel=0.1)
     assert (found.calls, found.bytes, found.seconds) == (8, 8 * MIB, pytest.approx(8 * 0.9))
 
@@ -263,12 +261,12 @@ def test_chunks_of_datasets_that_are_opened_for_each_access_add_up() -> None:
     (found,) = judged([FileInfo("/scratch/x.h5")], *few)
     assert (found.cause, found.title.partition(" below")[0]) == (
         "chunks",
-        "40 reads and writes in /scratch/x.h5, of 1.1 MiB, become 1,200 requests of 1000 B and 1.1 MiB",
+        "40 writes to /scratch/x.h5, of 1.1 MiB, become 1,200 requests of 1000 B and 1.1 MiB",
     )
 
 
 def test_requests_of_unknown_datasets_are_those_of_the_file() -> None:
     flushed = writes(8000, 1000, depth=1, parent=77, handle=99, duration=10**4)
     (found,) = judged([FileInfo("/scratch/x.h5")], *datasets(2, 4), flushed)
-    assert found.title.startswith("16 reads and writes in /scratch/x.h5, of 16 MiB, become 8,016 requests")
+    assert found.title.startswith("16 writes to /scratch/x.h5, of 16 MiB, become 8,016 requests")
     assert "all datasets" in found.why
