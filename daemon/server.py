@@ -239,6 +239,7 @@ class Server:
         return ""
 
     async def _tick(self) -> None:
+        archives_at_s = -math.inf
         while True:
             if self._ingest is not None:
                 self.aggregator.pressure.is_backlogged = self._ingest.is_backlogged
@@ -253,9 +254,11 @@ class Server:
                         raise ServerFailedError(f"the aggregator must stop: {self._ingest.durability.journal.problem}")
                     with self.stages.measure("journal"):
                         self._ingest.durability.poll(time.monotonic())
-            if self.archives is not None:
+            if self.archives is not None and time.monotonic() >= archives_at_s:  # it looks at all jobs
                 with self.stages.measure("archives"):
-                    waiting = self.archives.tick() or waiting
+                    is_saving = self.archives.tick()
+                waiting = waiting or is_saving
+                archives_at_s = -math.inf if is_saving else time.monotonic() + self._tick_s
             if self._publisher is not None:
                 self._publisher.flush()
             self._ticked_at = time.monotonic()

@@ -97,6 +97,7 @@ class Ingest:
         self._unread_turns = 0
         self._read_all_s = math.inf
         self._turn_over = asyncio.Event()
+        self._waits_for_disk = False
         self._syncs, self._sync_s = 0, 0.0
         self.durability: Durability | None = None
         """Journals messages and decides when they may be answered. Without it they are answered at once."""
@@ -142,8 +143,10 @@ class Ingest:
             if self.durability is not None:
                 self.durability.sync()
                 while self.durability.is_full:
+                    self._waits_for_disk = True
                     self._written.clear()
                     await self._written.wait()
+                self._waits_for_disk = False
             if self._unread_turns and read_all:
                 self._turn_over.set()
             self._unread_turns = 0 if read_all else self._unread_turns + 1
@@ -196,8 +199,8 @@ class Ingest:
 
     @property
     def has_unread(self) -> bool:
-        """Whether messages remained after the last turn."""
-        return self._unread_turns > 0
+        """Whether messages remained after the last turn, and the next turn follows at once."""
+        return self._unread_turns > 0 and not self._waits_for_disk
 
     async def wait_for_turn(self, timeout_s: float) -> None:
         """Wait until a turn has left messages unread, or has read the last of them; at most for ``timeout_s``."""
