@@ -157,6 +157,8 @@ class ExpectedPhase(Model):
     """Mean time between starts of phases."""
     confidence: float = Field(ge=0, le=1)
     """Probability that the phase follows the job's pattern."""
+    known_until_s: float = 0.0
+    """End of the job's last call that has arrived. The phase is the first one that begins later."""
 
 
 class Abstention(Model):

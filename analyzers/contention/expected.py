@@ -59,6 +59,7 @@ def expected_of(
             horizon_s=horizon_s,
             phases_ahead=phases_ahead,
             unseen_s=_unseen_s(use),
+            known_until=use.phases[-1].end_s - now_s,
             began=began if each is going else None,
         )
         for each in expected
@@ -87,6 +88,7 @@ def _of_cycle(
         who=None if view.prediction is None else view.prediction.who,
         gap=cycle.gap,
         gap_deviation=cycle.gap_deviation,
+        known_until=use.phases[-1].end_s - now_s,
     )
 
 
@@ -125,6 +127,7 @@ def _expected(
     horizon_s: float,
     phases_ahead: int,
     unseen_s: float,
+    known_until: float,
     began: tuple[float, float] | None,
 ) -> Expected:
     """Return the expectation for one period.
@@ -153,6 +156,7 @@ def _expected(
         volume_deviation=_deviation(coming.volume_bytes) * share,
         under_way=0.0 if began is None else max(volume - began[1], 0.0),
         unseen=unseen_s,
+        known_until=known_until,
         phases=max(1, min(phases_ahead, int(horizon_s / length) + 1)),
         who=periodicity.who,
     )

@@ -42,6 +42,7 @@ def next_phases_of(
                 volume_bytes=job.volume,
                 period_s=job.period,
                 confidence=job.on_time,
+                known_until_s=now_s + job.known_until,
             )
         )
     return sorted(found, key=lambda phase: phase.start_s.value)

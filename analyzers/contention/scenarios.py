@@ -35,6 +35,7 @@ class Expected:
         gap: compute time from the end of a phase to the start of the next one; None if phases follow a timer.
         gap_deviation: standard deviation of each gap.
         unseen: time that the next phase may have lasted already without a known call, s.
+        known_until: end of the last known call.
     """
 
     job: str
@@ -53,6 +54,7 @@ class Expected:
     gap: float | None = None
     gap_deviation: float = 0.0
     unseen: float = 0.0
+    known_until: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

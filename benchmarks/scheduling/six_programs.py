@@ -100,6 +100,8 @@ class Forecast(NamedTuple):
     low_s: float
     high_s: float
     period_s: float
+    known_until_s: float | None = None
+    """End of the last call that the prediction knows, if it says so."""
 
 
 class Outcome(NamedTuple):
@@ -198,6 +200,7 @@ def forecasts_given_others(url: str) -> dict[str, Forecast]:
                 each["start_s"]["low"],
                 each["start_s"]["high"],
                 each["period_s"],
+                each["known_until_s"],
             )
             for each in found["next_phases"]
             if each["confidence"] > 0.5
@@ -208,13 +211,16 @@ def forecasts_given_others(url: str) -> dict[str, Forecast]:
 def errors(forecasts: Sequence[Forecast], phases: Sequence[Phase], blocks: int) -> tuple[float, float]:
     """Return the median error of the next start in periods, and the share of starts in their intervals.
 
-    The next phase is the first one without a complete call at the time of the prediction.
+    The next phase is the first one without a call that the prediction knows. Without that knowledge it is the first one
+    without a complete call at the time of the prediction.
     """
     off, held = [], []
     for each in forecasts:
-        later = [
-            phase.start_s for phase in phases if phase.start_s + (phase.end_s - phase.start_s) / blocks > each.made_at_s
-        ]
+        if each.known_until_s is None:
+            ends = [phase.start_s + (phase.end_s - phase.start_s) / blocks for phase in phases]
+            later = [phase.start_s for phase, end in zip(phases, ends, strict=True) if end > each.made_at_s]
+        else:
+            later = [phase.start_s for phase in phases if phase.start_s > each.known_until_s]
         if later:
             off.append(abs(later[0] - each.start_s) / each.period_s)
             held.append(each.low_s <= later[0] <= each.high_s)

@@ -106,7 +106,10 @@ def plan_of_sources(
     notes = list(real.notes)
     if len(jobs) > 1 and not _overlap(jobs):
         notes.append("no two jobs ran at the same time; use --start together or random")
-    return Plan(jobs, bandwidth or max(job.limit for job in jobs), duration_s or real.duration_s, list(sources), notes)
+    shared = bandwidth or real.capacity or max(job.limit for job in jobs)
+    if not bandwidth and real.capacity:
+        notes.append(f"the bandwidth is the {real.capacity_of}; --bandwidth sets another one")
+    return Plan(jobs, shared, duration_s or real.duration_s, list(sources), notes)
 
 
 def _overlap(jobs: Sequence[Job]) -> bool:

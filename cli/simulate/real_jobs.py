@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from ...clients.job_fetch import fetch, fetch_for_all_jobs, is_address
 from ...clients.schedulers.fluid import Job
 from ...clients.schedulers.observed import job_from_phases, job_from_prediction, predictions_by_period
 from ...events import InputError
+from ...results.contention import Contention, FileSystemState
 from ...results.jobs.job import JobList
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns, TraceSignal
@@ -26,18 +28,21 @@ from ..traces.trace_reading import read_and_report
 
 Start = Literal["recorded", "together", "random"]
 _ITERATIONS: Final = 20
+_FIRM: Final = ("configured", "learnt")
 _PAUSE_BINS: Final = 3
 """Maximum pause within a phase in a trace without a period, in bins."""
 
 
 @dataclass(slots=True)
 class RealJobs:
-    """Jobs, notes on them, and the assumed duration of running jobs."""
+    """Jobs, notes on them, the assumed duration of running jobs, and the capacity of their file system, bytes/s."""
 
     jobs: list[Job] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     clocks: set[bool] = field(default_factory=set)
     duration_s: float | None = None
+    capacity: float | None = None
+    capacity_of: str = ""
 
 
 def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
@@ -70,6 +75,8 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
                 real.jobs.append(job_from_prediction(prediction, lasting))
             except ValueError as error:
                 real.notes.append(f"job {prediction.job} {error}: left out")
+        if all(map(is_address, sources)):
+            _add_capacity(real, sources)
     if not real.jobs:
         reasons = "; ".join(real.notes) or "no job"
         raise InputError(", ".join(sources), None, reasons, "at least one job that does I/O")
@@ -128,6 +135,25 @@ def _predictions(address: str) -> list[Prediction]:
     listed = fetch_for_all_jobs(address, "jobs", JobList)
     running = [job.job for job in listed.jobs if job.state != "ended" and job.predictions]
     return [fetch(f"{base}/jobs/{name}", "prediction", Prediction) for name in running]
+
+
+def _add_capacity(real: RealJobs, addresses: Sequence[str]) -> None:
+    """Add the known capacity of the file system of all running jobs, if it is only one."""
+    known: dict[str, FileSystemState] = {}
+    for origin in {f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, addresses)}:
+        with contextlib.suppress(InputError):  # an aggregator without the analysis of contention
+            found = fetch_for_all_jobs(origin, "contention", Contention)
+            used = {phase.file_system for phase in found.next_phases}
+            known |= {each.file_system: each for each in found.file_systems if each.file_system in used}
+    if len(known) != 1:
+        return
+    (state,) = known.values()
+    if state.capacity.bytes_per_s is None or state.capacity.known not in _FIRM:
+        return
+    real.capacity, real.capacity_of = (
+        state.capacity.bytes_per_s.value,
+        f"{state.capacity.known} capacity of {state.file_system}",
+    )
 
 
 def _add_trace(real: RealJobs, path: Path) -> None:

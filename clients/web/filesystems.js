@@ -2,6 +2,7 @@
 /* File systems: predicted phases of all jobs on each, with the collisions that are expected. */
 
 const WIDE = 960, LEFT = 190, RIGHT = 12, HIGH = 18, MOST_JOBS = 24, MOST_PHASES = 400, MOST_SYSTEMS = 12;
+const SURE_PART = 0.95; // probability from which on the part of a job in a collision is not shown
 const LEAST_SHARE = 0.1; // of a job's bytes: what it does elsewhere is no phase here
 
 function horizonOf(jobs, now) {
@@ -29,6 +30,11 @@ function totalsOf(lives) {
   return totals;
 }
 
+/** Returns the jobs of a collision, with the share of cases in which a job takes part if it is not sure to. */
+function partsOf(clash) {
+  return clash.jobs.map((job) => (job.probability < SURE_PART ? `${job.job} (in ${Math.round(job.probability * 100)} % of cases)` : job.job)).join(", ");
+}
+
 function timeline(system, live, totals, collisions, now) {
   const uses = (job) => job.bytes_moved > 0 && job.bytes_moved >= LEAST_SHARE * totals.get(job.job);
   const jobs = live.jobs.filter((job) => job.prediction && uses(job)).slice(0, MOST_JOBS);
@@ -40,7 +46,7 @@ function timeline(system, live, totals, collisions, now) {
   for (const clash of collisions.filter((each) => each.start_s.value < now + span)) {
     const from = at(clash.start_s.low), to = at(Math.max(clash.start_s.high, clash.start_s.value));
     const box = drawn("rect", { x: from.toFixed(1), y: 2, width: Math.max(to - from, 4).toFixed(1), height: HIGH * lanes.length, class: "clash" });
-    box.append(drawn("title", {}, `collision of ${clash.jobs.map((job) => job.job).join(", ")}, ${Math.round(clash.probability * 100)} % sure`));
+    box.append(drawn("title", {}, `collision of ${partsOf(clash)}, ${Math.round(clash.probability * 100)} % sure`));
     picture.append(box);
   }
   lanes.forEach(([job, found], lane) => {
@@ -91,7 +97,7 @@ async function look() {
     box.append(timeline(system, live, totals, clashes, live.made_at_s));
     for (const clash of clashes.slice(0, 5)) {
       box.append(element("p", `Collision expected at ${clock(clash.start_s.value)} (${Math.round(clash.probability * 100)} % sure): `
-        + `${clash.jobs.map((job) => job.job).join(", ")} want ${rate(clash.demand)}, ${clash.excess.toFixed(2)} times what there is.`));
+        + `${partsOf(clash)} want ${rate(clash.demand)}, ${clash.excess.toFixed(2)} times what there is.`));
     }
     made.push(box);
   });

@@ -104,7 +104,7 @@ class ClusterContention(ContentionWatch):
         try:
             while True:
                 before = self.seconds
-                await asyncio.sleep(self._settings.interval_s)
+                await asyncio.sleep(self.interval_s)
                 if candidate.done():
                     candidate.result()
                 await self._run_once()

@@ -8,9 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.clients.job_fetch import fetch_for_all_jobs
+from iotide.results.contention import Contention
 from iotide.results.schedule import Simulation
 from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
 
 CLASSES = ("--class", "4x10", "--class", "4x100", "--spread", "0.3", "--duration", "1000")
 
@@ -149,3 +152,26 @@ async def test_running_jobs_of_an_aggregator_are_simulated_as_predicted(tmp_path
             assert [job.job for job in result.policies[0].jobs] == ["job"]
             assert result.policies[0].io_slowdown == pytest.approx(1)
             assert result.policies[0].jobs[0].phases >= 10
+
+
+async def test_bandwidth_of_running_jobs_is_the_known_capacity_of_their_file_system(tmp_path: Path) -> None:
+    source = Fed()
+    settings = {
+        "analyzers": {"filesystems": {"names": {"/scratch": "scratch"}}},
+        "contention": {"capacity": {"scratch": 3e9}, "interval_s": 0.1, "share": 1.0},
+    }
+    async with serving(**settings) as server, feeding(server, source):
+        source.open("s", "job", host="n1")
+        source.periodic("s")
+        address = server.http_url or ""
+
+        async with asyncio.timeout(DEADLINE_S):
+            while not (await asyncio.to_thread(fetch_for_all_jobs, address, "contention", Contention)).next_phases:
+                await asyncio.sleep(0.05)
+        for options, bandwidth in (((), 3e9), (("--bandwidth", "1e9"), 1e9)):
+            arguments = ("simulate", "--json", "--policy", "set-10", "--duration", "60", *options, address)
+            done = await asyncio.to_thread(iotide, *arguments, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            result = Simulation.model_validate_json(done.stdout)
+            assert result.bandwidth == bandwidth
+            assert any("configured capacity of scratch" in note for note in result.notes) == (not options)

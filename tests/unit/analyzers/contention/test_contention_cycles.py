@@ -145,6 +145,7 @@ def test_phase_in_progress_is_known_during_a_long_call() -> None:
     result = contention_of([without_periodicity(view, until)], ContentionSettings(), T0 + until + 1.9)
     (phase,) = result.next_phases
     assert phase.start_s.low > T0 + until + 8
+    assert phase.known_until_s == pytest.approx(T0 + until + 1)
 
 
 def test_next_phase_that_is_due_may_have_begun_before_its_first_call_is_known() -> None:
