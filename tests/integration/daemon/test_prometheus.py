@@ -15,6 +15,7 @@ from support.servers.running_aggregator import PERIOD_S, Fed, feeding, serving
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need
 
+RULES = ROOT / "deploy/prometheus/rules.yml"
 DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
 CONFIG = """
 global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
@@ -62,14 +63,15 @@ async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Pat
             await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=False)
 
 
-async def test_prometheus_answers_all_that_the_dashboards_ask_for(tmp_path: Path) -> None:
+async def test_prometheus_answers_all_that_dashboards_and_rules_ask_for(tmp_path: Path) -> None:
     prometheus = need("prometheus")
     source = Fed()
     panels = [panel for path in DASHBOARDS for panel in json.loads(path.read_text(encoding="utf-8"))["panels"]]
     assert len(panels) > 30
     async with serving() as server, feeding(server, source):
         config = tmp_path / "prometheus.yml"
-        config.write_text(CONFIG.format(target=(server.http_url or "").removeprefix("http://")))
+        scraped = CONFIG.format(target=(server.http_url or "").removeprefix("http://"))
+        config.write_text(f"{scraped}rule_files: [{RULES}]\n")
         words = (f"--config.file={config}", f"--storage.tsdb.path={tmp_path}/data", "--web.listen-address=127.0.0.1:0")
         async with (
             listening(prometheus, *words) as address,
@@ -88,6 +90,12 @@ async def test_prometheus_answers_all_that_the_dashboards_ask_for(tmp_path: Path
                     assert answer.status_code == 200, f"{panel['title']}: {answer.text}"
                     if answer.json()["data"]["result"]:
                         shown.add(panel["title"])
+            groups = (await client.get("/api/v1/rules")).json()["data"]["groups"]
+            rules = [rule for group in groups for rule in group["rules"]]
+            assert len(rules) == RULES.read_text(encoding="utf-8").count("expr: ")
+            for rule in rules:  # their first evaluation may come later than this
+                answer = await client.get("/api/v1/query", params={"query": rule["query"]})
+                assert answer.status_code == 200, f"{rule['name']}: {answer.text}"
     expected = {
         "Period",
         "Next phase in",
