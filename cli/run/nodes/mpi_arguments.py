@@ -64,11 +64,11 @@ def mpi_arguments(command: Sequence[str], environment: Mapping[str, str], own: s
         if option in _HOSTS:
             hosts += value.split(",")
         elif option in _FILES:
-            hosts += _lines(Path(value))
+            hosts += hosts_in(Path(value))
     if not hosts:
-        hosts = next((_lines(Path(file)) for name in _FILE_VARIABLES if (file := environment.get(name))), [])
+        hosts = next((hosts_in(Path(file)) for name in _FILE_VARIABLES if (file := environment.get(name))), [])
     names = dict.fromkeys(entry.strip().partition(":")[0] for entry in hosts)
-    return MpiArguments(tuple(name for name in names if name and not _is_here(name, own)), options)
+    return MpiArguments(tuple(name for name in names if name and not is_named_like(name, own)), options)
 
 
 def _options(words: Sequence[str], path: str | None) -> Iterator[tuple[str, str]]:
@@ -88,7 +88,7 @@ def _options(words: Sequence[str], path: str | None) -> Iterator[tuple[str, str]
                 pass  # the program's own arguments
 
 
-def _lines(file: Path) -> list[str]:
+def hosts_in(file: Path) -> list[str]:
     """Return the first word of each line of a file of hosts; none if it cannot be read, which the launcher reports."""
     try:
         if not file.is_file():
@@ -100,5 +100,6 @@ def _lines(file: Path) -> list[str]:
     return [line.split()[0] for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _is_here(name: str, own: str) -> bool:
+def is_named_like(name: str, own: str) -> bool:
+    """Return whether a name is that of this host, with or without its domain, or one for loopback."""
     return name in ("localhost", "127.0.0.1", "::1", own) or name.partition(".")[0] == own.partition(".")[0]

@@ -14,7 +14,7 @@ from typing import Final
 
 from ....events import UnavailableError
 from .launchers import Launcher, on_node_command
-from .mpi_arguments import MpiArguments, mpi_arguments
+from .mpi_arguments import MpiArguments, hosts_in, is_named_like, mpi_arguments
 
 _TIMEOUT_S: Final = 10.0
 _OPEN_MPI: Final = ("Open MPI", "OpenRTE", "PRRTE")
@@ -42,6 +42,11 @@ def mpi_launcher(command: Sequence[str], environment: Mapping[str, str], say: Ca
         say: callback with the reason if other hosts are not accessible.
     """
     arguments = mpi_arguments(command, environment, socket.gethostname())
+    if arguments is not None and not arguments.hosts and (others := _nodes_of_the_job(environment)):
+        say(
+            f"ranks on {_some_of(others)} are not seen: name the hosts to {command[0]} (--hostfile), "
+            "or start it by with-iotide.sh; see docs/operations.md"
+        )
     if arguments is None or not arguments.hosts or shutil.which(command[0], path=environment.get("PATH")) is None:
         return None
     hosts = tuple(host for host in arguments.hosts if not _is_local(host))
@@ -95,6 +100,14 @@ def _after_each_launch(command: Sequence[str], exports: Sequence[str]) -> Iterat
         yield word
         if word == ":":
             yield from exports
+
+
+def _nodes_of_the_job(environment: Mapping[str, str]) -> list[str]:
+    """Return the other nodes of a job of PBS or LSF, whose launchers find them without a list of hosts."""
+    files = filter(None, map(environment.get, ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")))
+    names = dict.fromkeys(name for file in files for name in hosts_in(Path(file)))
+    own = socket.gethostname()
+    return [name for name in names if not is_named_like(name, own) and not _is_local(name)]
 
 
 def _is_local(host: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +86,18 @@ def test_no_launcher_where_none_can_be(tmp_path: Path, mpi: MpiOfKind, version: 
     assert found(tmp_path, command, said) is None
     assert len(said) == bool(told)
     assert all(line.startswith("ranks on 192.0.2.7, 192.0.2.8 are not seen: ") and told in line for line in said)
+
+
+@pytest.mark.usefixtures("mpi")
+def test_other_nodes_of_a_job_of_pbs_or_lsf_are_told(tmp_path: Path) -> None:
+    nodes = tmp_path / "nodes"
+    nodes.write_text(f"{socket.gethostname()}\n192.0.2.7\n192.0.2.7\n")
+    for variable in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
+        said: list[str] = []
+        assert found(tmp_path, "mpirun -n 2 ./simulation", said, **{variable: str(nodes)}) is None
+        assert said[0].startswith("ranks on 192.0.2.7 are not seen: name the hosts to mpirun (--hostfile), or start it")
+        nodes_named = found(tmp_path, f"mpirun --hostfile {nodes} ./simulation", said[:0], **{variable: str(nodes)})
+        assert nodes_named is not None
 
 
 @pytest.mark.usefixtures("mpi")
