@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import PurePath
 
 import numpy as np
@@ -30,6 +31,8 @@ _NAMELESS = (
     "paths of reads and writes, which the trace does not have (record with strace -y): those of pipes, devices and "
     "system files count, too"
 )
+_CUT_RESULT = re.compile(rb"= -?[0-9][^<]*\n\Z")
+"""End of a last line that lacks its duration. Its result may lack digits: 88 of 8893 bytes."""
 _MOVES = (int(Kind.READ), int(Kind.WRITE))
 
 
@@ -48,6 +51,7 @@ class StraceParser:
         self._stamps: StampReader | None = None
         self._stream = ""
         self._last_start = 0
+        self._has_durations = False
         self._command, self._host, self._rank = name_parts(about.name)
         self._interner = Interner()
         self._calls = CallTable(self._interner)
@@ -65,7 +69,12 @@ class StraceParser:
 
     def finish(self) -> list[SourceItem]:
         """Parse an unterminated last line and close the stream."""
-        items = self._parse(self._lines.finish())
+        rest = self._lines.finish()
+        if self._has_durations and _CUT_RESULT.search(rest.data):
+            self.counters["lines"] += 1
+            self._about.malformed(rest.first_line, "the file ends within this line", "a line that ends in <0.000012>")
+            rest = Block(b"", rest.first_line, 0)
+        items = self._parse(rest)
         self._assembler.finish()
         if self._stream:
             items.append(Closed(self._stream))
@@ -138,6 +147,7 @@ class StraceParser:
         result, kind, tid = calls["result"], self._calls.kind[codes], calls["pid"].copy()
         failed = result < 0
         self._about.unsupported.add(_NAMELESS, int(np.count_nonzero(np.isin(kind, _MOVES) & (files == 0) & ~failed)))
+        self._has_durations = self._has_durations or bool((calls["duration"] >= 0).any())
         columns: dict[str, npt.ArrayLike] = {
             "start": starts,
             "duration": np.maximum(calls["duration"], 0),

@@ -66,6 +66,17 @@ def test_a_read_has_its_numbers() -> None:
     }
 
 
+def test_result_that_the_end_of_the_file_cuts_is_not_used() -> None:
+    whole = text_of(*[f'17 1795229276.{at} write(3</x>, "", 8893) = 8893 <0.5>' for at in (1, 2)])
+    for missing, bytes_written in ((1, 2 * 8893), (9, 8893), (7, 8893), (3, 8893)):  # the line end; digits; the rest
+        streams, about = parse(StraceParser, whole[:-missing])
+        assert sum(row["bytes"] for row in only_stream(streams).rows()) == bytes_written, whole[:-missing]
+        assert about.counters["lines_malformed"] == (missing > 1)
+        assert about.counters["lines"] == accounted(about.counters) == 2
+    untimed = b'17 1795229276.1 write(3</x>, "", 5) = 5'  # without -T, a complete line looks the same
+    assert only_stream(parse(StraceParser, untimed)[0]).rows()[0]["bytes"] == 5
+
+
 def test_what_the_trace_does_not_have_is_reported() -> None:
     lines = text_of(
         b"17 1795229276.000001 copy_file_range(3</a>, NULL, 4</b>, NULL, 100, 0) = 100 <0.000002>",
