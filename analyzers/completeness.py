@@ -34,7 +34,7 @@ class Completeness:
         self._total = (0, 0)
         self._holes: list[_Hole] = []
 
-    def seen(self, until_ns: int, events: int, moved: int) -> None:
+    def add_received(self, until_ns: int, events: int, moved: int) -> None:
         """Add received calls and the bytes that they moved."""
         self._total = (self._total[0] + events, self._total[1] + moved)
         if self._times and until_ns <= self._times[-1]:

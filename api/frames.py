@@ -39,7 +39,7 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Categorical]:
     translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
     numbers = {name: number for number, name in enumerate(trace.streams)}
     parts: dict[str, list[npt.NDArray[Any]]] = {}
-    for name, batch in trace.seen:
+    for name, batch in trace.selected_events:
         local = translators[name].translate(batch)
         info = trace.streams[name].info
         columns = {each: np.asarray(getattr(local, each)) for each in _OF_CALL}

@@ -153,7 +153,7 @@ class Traces:
 
     def batches(self) -> Iterator[tuple[StreamInfo, EventBatch]]:
         """Yield the calls as columns, batch by batch, with the definitions of their stream."""
-        for name, batch in self._trace.seen:
+        for name, batch in self._trace.selected_events:
             yield self._trace.streams[name].info, batch
 
     def to_pandas(self) -> pd.DataFrame:

@@ -67,7 +67,7 @@ def command(
 
 
 def _kind_of(name: str) -> AnalyzerKind:
-    from ..analyzers.pipeline.registry import ANALYZERS
+    from ..analyzers.registry import ANALYZERS
 
     kind = ANALYZERS.get(name)
     if kind is None or kind.result is None:

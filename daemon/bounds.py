@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
-from ..analyzers.pipeline.registry import ANALYZERS
+from ..analyzers.registry import ANALYZERS
 
 if TYPE_CHECKING:
     from .jobs.session import JobSession

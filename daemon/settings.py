@@ -197,7 +197,7 @@ class AggregatorSettings(AnalyzerSettings):
     def _check_analyzers(self) -> Self:
         if self.analyzers:
             # imports all of them, which is seldom needed this early
-            from ..analyzers.pipeline.registry import check_settings
+            from ..analyzers.registry import check_settings
 
             check_settings(self)
         return self

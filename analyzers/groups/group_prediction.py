@@ -75,7 +75,7 @@ def combine_predictions(prediction: Prediction, groups: Sequence[GroupResult]) -
         prediction: prediction for the signal of the whole job.
         groups: all groups.
     """
-    periodic_ones = _merge_equal_periods(_lasting(groups))
+    periodic_ones = _merge_equal_periods(_reportable_groups(groups))
     if not periodic_ones:
         return GroupedPrediction(prediction)
     if len(periodic_ones) == 1:
@@ -135,7 +135,7 @@ def _with_main_group(
     return GroupedPrediction(reported, phase_counts, tuple(group for group, _, _ in reported_beside))
 
 
-def _lasting(groups: Sequence[GroupResult]) -> list[GroupResult]:
+def _reportable_groups(groups: Sequence[GroupResult]) -> list[GroupResult]:
     """Return groups with enough phases whose period is not the inside of another group's phase."""
     sure = [
         group

@@ -34,7 +34,9 @@ def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> 
 
 def _without_numbers(names_by_kind: Sequence[dict[WhoKind, list[str]]]) -> list[dict[WhoKind, list[str]]]:
     """Merge commands that differ only in numbers, if this distinguishes the groups equally well."""
-    short: list[dict[WhoKind, list[str]]] = [{**about, "commands": alike(about["commands"])} for about in names_by_kind]
+    short: list[dict[WhoKind, list[str]]] = [
+        {**about, "commands": merge_numbered_names(about["commands"])} for about in names_by_kind
+    ]
     return (
         short
         if _distinguishing_names("commands", short) or not _distinguishing_names("commands", names_by_kind)
@@ -42,10 +44,10 @@ def _without_numbers(names_by_kind: Sequence[dict[WhoKind, list[str]]]) -> list[
     )
 
 
-def alike(names: Sequence[str]) -> list[str]:
+def merge_numbered_names(names: Sequence[str]) -> list[str]:
     """Merge names that differ only in numbers; differing numbers become ``*``.
 
-    >>> alike(["dd of=ck.1 bs=64k", "dd of=ck.2 bs=64k", "cp 1"])
+    >>> merge_numbered_names(["dd of=ck.1 bs=64k", "dd of=ck.2 bs=64k", "cp 1"])
     ['dd of=ck.* bs=64k', 'cp 1']
     """
     kin: dict[str, list[list[str]]] = {}

@@ -30,7 +30,7 @@ class Shape(Struct, frozen=True, eq=False):
     clear: npt.NDArray[np.bool_]
     counts: Ints
 
-    def alike(self) -> Floats:
+    def correlations(self) -> Floats:
         """Return the correlation of the phases of members, float64[members, members]."""
         centred = self.within - self.within.mean(axis=1, keepdims=True)
         centred /= np.maximum(np.sqrt((centred**2).sum(axis=1)), 1e-12)[:, None]

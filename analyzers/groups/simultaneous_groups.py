@@ -30,7 +30,7 @@ def simultaneous_groups(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
         sketch: signals of the members.
         keys: identity of each member.
     """
-    volumes = [sketch.each(level)[: len(keys)] for level in range(sketch.levels - 1, -1, -1)]
+    volumes = [sketch.bins_of_members(level)[: len(keys)] for level in range(sketch.levels - 1, -1, -1)]
     units, shapes = merge_members_in_turn(volumes, keys)
     count = len(units)
     alike, known = np.zeros((count, count)), np.zeros((count, count), np.bool_)
@@ -39,7 +39,7 @@ def simultaneous_groups(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
         if fresh.any():
             counts = np.log(np.maximum(shape.counts, 1))
             same = np.abs(np.subtract.outer(counts, counts)) <= math.log(_GROUPING.max_count_ratio)
-            alike[fresh] = np.where(same, shape.alike(), 0.0)[fresh]
+            alike[fresh] = np.where(same, shape.correlations(), 0.0)[fresh]
             known |= fresh
     phased = phased_of(shapes)
     joined = [] if not phased.any() else _merge_similar(np.flatnonzero(phased), alike)
@@ -97,7 +97,7 @@ def _group_with_similar_phases(
     likeness = np.full(len(groups), -1.0)
     for each in volumes:
         shape = shape_of(np.array([each[group].sum(axis=0) for group in (*groups, rest)]))
-        likeness = np.where((likeness < 0) & shape.clear[:-1], np.maximum(shape.alike()[-1, :-1], 0.0), likeness)
+        likeness = np.where((likeness < 0) & shape.clear[:-1], np.maximum(shape.correlations()[-1, :-1], 0.0), likeness)
     best = int(likeness.argmax())
     return best if likeness[best] >= _GROUPING.min_unclear_correlation else None
 

@@ -108,12 +108,12 @@ class Sketch:
         Bins that are not stored are 0.
         """
         sums = np.zeros(high - low)
-        begin, stop = self._held(level, low, high)
+        begin, stop = self._stored_range(level, low, high)
         if begin < stop:
             sums[begin - low : stop - low] = self._bins(level, begin, stop)[members].sum(axis=0, dtype=np.float64)
         return sums
 
-    def each(self, level: int) -> npt.NDArray[np.float32]:
+    def bins_of_members(self, level: int) -> npt.NDArray[np.float32]:
         """Return the bytes of each member in the bins of a level, [members, bins]. The bins cover all data."""
         newest = self.newest >> _BITS * level
         return self._bins(level, newest - self.length(level) + 1, newest + 1)
@@ -147,7 +147,7 @@ class Sketch:
             np.add.at(made, new[:count], old[:count])
             self._levels[level] = made
 
-    def _held(self, level: int, low: int, high: int) -> tuple[int, int]:
+    def _stored_range(self, level: int, low: int, high: int) -> tuple[int, int]:
         newest = self.newest >> _BITS * level
         return max(low, newest - BINS + 1), min(high, newest + 1)
 

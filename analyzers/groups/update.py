@@ -210,7 +210,7 @@ class _GroupSignal(BandwidthSignal):
     @property
     def moved(self) -> float:
         """Bytes in all bins of the coarsest level."""
-        return float(self._sketch.each(self._sketch.levels - 1)[self._members].sum())
+        return float(self._sketch.bins_of_members(self._sketch.levels - 1)[self._members].sum())
 
     def bins(self, level: int, low: int, high: int) -> Floats:
         return self._sketch.read(level, low, high, np.array(self._members, np.int64))

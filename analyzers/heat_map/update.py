@@ -77,7 +77,7 @@ class HeatMapAnalyzer:
 
     def _add_run(self, batch: EventBatch, runs: list[Run], run: Ints) -> None:
         busy = busy_ns(batch).astype(np.int64, copy=False)
-        rows = self._wanted(batch, busy)
+        rows = self._counted_rows(batch, busy)
         if not len(rows):
             return
         start = batch.start.take(rows).astype(np.int64, copy=False)
@@ -120,7 +120,7 @@ class HeatMapAnalyzer:
 
         return result
 
-    def _wanted(self, batch: EventBatch, busy: Ints) -> Ints:
+    def _counted_rows(self, batch: EventBatch, busy: Ints) -> Ints:
         """Return the rows of calls of the program on its data. Their duration is above 0."""
         left_out, groups = self._names.left_out, self._names.groups
         ways = np.where(groups == DATA, np.uint8(0), _MOVES_NOTHING) | (left_out & np.uint8(READS | WRITES))

@@ -226,9 +226,9 @@ class LayerAnalyzer:
         if len(self._waiting) or together:
             self._nest(self._calls(batch, serial, host))
         else:
-            self._add_alike(batch, serial, host)
+            self._add_unnested(batch, serial, host)
 
-    def _add_alike(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
+    def _add_unnested(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
         """Count calls without nesting; equal ones at once."""
         handle = nodes_of(batch, serial, lambda first: self._place(batch.select(first), serial[first], host[first]))
         alike = LeafAggregator(batch, serial, handle)

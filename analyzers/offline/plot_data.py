@@ -66,11 +66,11 @@ def panels_of(
         None if period is None else validity_of(values, signal.bin_s, signal.start_s, period.value),
         tuple(notes),
         whole,
-        tuple(_beside(each, settings, every_s, ordering) for each in beside),
+        tuple(_panel_of_other_period(each, settings, every_s, ordering) for each in beside),
     )
 
 
-def _beside(
+def _panel_of_other_period(
     periodicity: SecondaryResult, settings: DetectSettings, every_s: float | None, ordering: Ordering
 ) -> PeriodPanel:
     """Compute the panel of a period beside the main one."""

@@ -52,7 +52,7 @@ class Requests:
             self._hold(piece, most_held - count)
         self._limits = spells.longest()
         if self._held is not None:
-            self._held = [self._kept(_joined(self._held))]
+            self._held = [self._within_limits(_joined(self._held))]
         self.count = 0
         self.first_ns: int | None = None
         self.last_ns = 0
@@ -71,7 +71,7 @@ class Requests:
         waiting = 0
         for batch, left_out in self._batches:
             if len(batch):
-                pieces.append(self._kept(counted_columns(batch, left_out, self._mode)[:3]))
+                pieces.append(self._within_limits(counted_columns(batch, left_out, self._mode)[:3]))
                 waiting += len(pieces[-1][0])
                 if waiting >= _PIECE:
                     yield _joined(pieces)
@@ -79,7 +79,7 @@ class Requests:
         yield _joined(pieces)
 
     @property
-    def whole(self) -> bool:
+    def is_one_piece(self) -> bool:
         """Whether the requests are one piece."""
         return self._held is not None
 
@@ -89,7 +89,7 @@ class Requests:
             if most < 0:
                 self._held = None
 
-    def _kept(self, piece: Columns) -> Columns:
+    def _within_limits(self, piece: Columns) -> Columns:
         if self._limits is None:
             return piece
         start, end, volume = piece

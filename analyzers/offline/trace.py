@@ -126,7 +126,7 @@ def signal_of_requests(requests: Requests, bin_ns: int, settings: DetectSettings
     """
     signal = BandwidthSignal(bin_ns, settings.trace_bins)
     span_ns = 0 if requests.first_ns is None else requests.last_ns - requests.first_ns
-    if requests.whole or span_ns // bin_ns < settings.trace_bins - 1:
+    if requests.is_one_piece or span_ns // bin_ns < settings.trace_bins - 1:
         for piece in requests:
             signal.add(*piece)
         return signal

@@ -43,7 +43,7 @@ class FormerPeriods:
         )
         self._earlier_periods = [*self._earlier_periods, made][-TUNING.secondary_periods.max_earlier_periods :]
 
-    def lasting_periods(self) -> list[OtherPeriod]:
+    def confirmed_periods(self) -> list[OtherPeriod]:
         """Return the periods that lasted, latest first."""
         return [
             each for each in reversed(self._earlier_periods) if each.phases > TUNING.secondary_periods.min_intervals

@@ -287,7 +287,7 @@ class Predictor:
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None
-        return self._former.lasting_periods() or ([] if ended is None else [ended])
+        return self._former.confirmed_periods() or ([] if ended is None else [ended])
 
     def _search_other_periods(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Search further periods at the main period's level and a finer one.

@@ -12,7 +12,7 @@ from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .job_signal import JobSignal
-from .window_policy import WindowPolicy, lasting
+from .window_policy import WindowPolicy, share_at_period
 
 _TOLERANCES: Final = TUNING.tolerances
 _LIVE: Final = TUNING.live
@@ -160,7 +160,10 @@ class ResolutionSearch:
         self._turn += 1
         finer = self._turn % level
         other_view, other = self._observed.estimate(finer, now_ns, start_ns)
-        if _is_preferred(other, periodicity) and lasting(other_view, _period_s(other)) >= _LIVE.min_lasting_share:
+        if (
+            _is_preferred(other, periodicity)
+            and share_at_period(other_view, _period_s(other)) >= _LIVE.min_lasting_share
+        ):
             return other_view, other, finer
         return view, periodicity, level
 
@@ -208,7 +211,7 @@ class ResolutionSearch:
             _LIVE.period_order_ratio
         ):
             return view, periodicity, known.level
-        if period_s < known_s and lasting(other_view, period_s) < _LIVE.min_lasting_share:
+        if period_s < known_s and share_at_period(other_view, period_s) < _LIVE.min_lasting_share:
             return view, periodicity, known.level
         if alternative is None or abs(math.log(period_s / alternative.period_s)) > _TOLERANCES.equal_prediction_log:
             self._alternative = _AlternativePeriod(period_s, level, now_ns)
@@ -236,7 +239,7 @@ class ResolutionSearch:
                 view, periodicity = self._observed.estimate(finer, now_ns, start_ns, ended=True)
                 if (
                     _is_preferred(periodicity, best)
-                    and lasting(view, _period_s(periodicity)) >= _LIVE.min_lasting_share
+                    and share_at_period(view, _period_s(periodicity)) >= _LIVE.min_lasting_share
                 ):
                     best_view, best = view, periodicity
         if best.confidence < _TOLERANCES.min_confidence and self._known is not None:

@@ -141,7 +141,7 @@ def clear_change(intervals: Floats) -> int:
     return at if abs(math.log(new / old)) > math.log(_LIVE.window_change_ratio) else 0
 
 
-def lasting(view: SignalWindow, period_s: float) -> float:
+def share_at_period(view: SignalWindow, period_s: float) -> float:
     """Return the share of a view in which phases follow one another at a period."""
     period = period_s / view.bin_s
     intervals = np.diff(onsets(view.bandwidth, period))

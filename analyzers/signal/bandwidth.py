@@ -111,7 +111,7 @@ class BandwidthSignal:
             if not kept.all():
                 start, end, volume, first, last = start[kept], end[kept], volume[kept], first[kept], last[kept]
         elif self._held is not None:
-            self._give_up_held()
+            self._drop_held()
         self._place(start, end, volume, first, last)
 
     def read(self, from_ns: int, to_ns: int, level: int = 0) -> Samples:
@@ -244,7 +244,7 @@ class BandwidthSignal:
             limit = int(order[after[0]]) if len(after) else int(order[-1])
         kept: npt.NDArray[np.bool_] = last <= limit
         if kept.any():
-            self._give_up_held()
+            self._drop_held()
             self.ahead_bytes += float(volume[~kept].sum())
         else:
             self._hold(start, end, volume, last)
@@ -257,10 +257,10 @@ class BandwidthSignal:
             start, end = np.concatenate([held[0], start]), np.concatenate([held[1], end])
             self._place(start, end, np.concatenate([held[2], volume]), *bin_range(start, end, self.bin_ns))
             return
-        self._give_up_held()
+        self._drop_held()
         self._held = (start.copy(), end.copy(), volume.copy())
 
-    def _give_up_held(self) -> None:
+    def _drop_held(self) -> None:
         if self._held is not None:
             self.ahead_bytes += float(self._held[2].sum())
             self._held = None

@@ -54,11 +54,11 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     Returns:
         bool[len(batch)]
     """
-    wanted = _wanted(batch, left_out, mode)
+    wanted = _counted(batch, left_out, mode)
     return wanted if len(wanted) == len(batch) else np.broadcast_to(wanted, (len(batch),))
 
 
-def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
+def _counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     """Return the result of ``counted``, as bool[1] if all columns involved are constant."""
     bits = _BITS[mode].take(representatives(batch.kind))
     if left_out.any():
@@ -98,7 +98,7 @@ def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tup
 
     Direction is whether it is a read (bool[1] if constant).
     """
-    rows = _wanted(batch, left_out, mode)
+    rows = _counted(batch, left_out, mode)
     start, end, volume, is_read = batch.start, batch.end, batch.bytes, representatives(batch.kind) == Kind.READ
     if not rows.all():
         kept = np.flatnonzero(np.broadcast_to(rows, (len(batch),)))

@@ -184,15 +184,15 @@ def _part_once(text: bytes) -> Part:
 
 
 def _part_of(text: bytes) -> Part:
-    rest, numbers = _taken(text)
+    rest, numbers = _split_numbers(text)
     return Part([rest], numbers)
 
 
 def _text(value: Any) -> tuple[bytes, npt.NDArray[np.int64]]:
-    return _taken(_json.encode(value))
+    return _split_numbers(_json.encode(value))
 
 
-def _taken(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
+def _split_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
     rest, numbers = take_numbers(text)
     return (rest, numbers) if len(numbers) <= _MAX_TAKEN else (text, numbers[:0])
 

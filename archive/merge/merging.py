@@ -50,7 +50,7 @@ class _Group:
             grown += self._close_leaf()
         return grown
 
-    def whole(self) -> Patterns:
+    def all_patterns(self) -> Patterns:
         """Return all members."""
         if self.rows:
             self._close_leaf()
@@ -124,7 +124,7 @@ class Merger:
         merged, length = list[bytes](), 0
         keys = sorted(groups)
         for key, following in zip_longest(keys, keys[1:]):
-            patterns = groups.pop(key).whole()
+            patterns = groups.pop(key).all_patterns()
             text = encode_merged(key, patterns, partial(self._number_of, (key.kind, _NUMBERS)))
             if length + len(text) > MAX_BUNDLE:
                 self._write_merged(merged)

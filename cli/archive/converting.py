@@ -259,12 +259,12 @@ def _collect_to_archive(
         for path in files:
             source = open_file(path, origin, format=format_name)
 
-            def told(path: Path = path, source: Any = source) -> Iterator[Any]:
+            def counted_items(path: Path = path, source: Any = source) -> Iterator[Any]:
                 for item in read_all(source):
                     yield item
                     show(path, source.counters["bytes_read"])
 
-            write_items(writer, told(), made)
+            write_items(writer, counted_items(), made)
             report_empty(source, path)
             problems.total += source.problems.total
             problems.first.extend(source.problems.first[: problems.kept - len(problems.first)])

@@ -17,8 +17,8 @@ class SignalHandler:
     """
 
     def __init__(self, *, reloads: bool = False) -> None:
-        self._is_asked = False
-        self._is_to_reload = False
+        self._end_requested = False
+        self._reload_requested = False
         if reloads:
             signal.signal(signal.SIGHUP, self._early_reload)
         for number in _ENDING_SIGNALS:
@@ -33,7 +33,7 @@ class SignalHandler:
 
         for number in _ENDING_SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._request_end, end)
-        if self._is_asked:
+        if self._end_requested:
             end()
 
     def on_reload(self, reload: Callable[[], object]) -> None:
@@ -41,15 +41,15 @@ class SignalHandler:
         import asyncio
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
-        if self._is_to_reload:
+        if self._reload_requested:
             reload()
 
     def _request_end(self, end: Callable[[], object]) -> None:
-        self._is_asked = True  # also for later stages than the one that ends now
+        self._end_requested = True  # also for later stages than the one that ends now
         end()
 
     def _early_reload(self, number: int, frame: object) -> None:
-        self._is_to_reload = True
+        self._reload_requested = True
 
     def _early(self, number: int, frame: object) -> None:
-        self._is_asked = True
+        self._end_requested = True

@@ -93,7 +93,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
     translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
 
     def parts() -> Iterator[Part]:
-        for name, chunk in trace.seen:
+        for name, chunk in trace.selected_events:
             stream = trace.streams[name]
             batch = selected_events(translators[name].translate(chunk), selector, names, stream.info)
             if len(batch):

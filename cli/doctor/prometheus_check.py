@@ -40,7 +40,7 @@ def scraped(prometheus: str, http: str, job: str) -> str:
     begun_s = time.monotonic()
     query = urllib.parse.urlencode({"query": f'iotide_job_events_total{{job_id="{job}"}}'})
     before: dict[str, str] = {}
-    while not _asked(prometheus, f"query?{query}").get("result"):
+    while not _api_data(prometheus, f"query?{query}").get("result"):
         if (problem := problem_of(_targets(prometheus), http, before)) is not None:
             raise problem
         if time.monotonic() - begun_s > _SCRAPED_S:
@@ -89,7 +89,7 @@ class Target(NamedTuple):
 def _targets(prometheus: str) -> list[Target] | None:
     """Return the targets. Return None if there is no list, such as in services that only answer queries."""
     try:
-        active = _asked(prometheus, "targets?state=active").get("activeTargets")
+        active = _api_data(prometheus, "targets?state=active").get("activeTargets")
     except BrokenError:
         return None
     if not isinstance(active, list):
@@ -103,7 +103,7 @@ def _port(address: str) -> int:
     return parts.port or _PORTS.get(parts.scheme, 0)
 
 
-def _asked(prometheus: str, what: str) -> Mapping[str, Any]:
+def _api_data(prometheus: str, what: str) -> Mapping[str, Any]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{prometheus}/api/v1/{what}", timeout=_ANSWER_S) as answer:

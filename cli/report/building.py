@@ -16,8 +16,8 @@ from ...analyzers.pipeline.job_graph import JobGraph
 from ...analyzers.pipeline.job_interactions import JobInteractions
 from ...analyzers.pipeline.job_layers import JobLayers
 from ...analyzers.pipeline.job_totals import JobTotals, call_totals, file_totals, not_counted
-from ...analyzers.pipeline.registry import ANALYZERS
 from ...analyzers.pipeline.settings import AnalyzerSettings
+from ...analyzers.registry import ANALYZERS
 from ...analyzers.settings import DetectSettings
 from ...clients.report.job_data import JobData
 from ...clients.report.report_data import ReportData

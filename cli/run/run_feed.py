@@ -97,7 +97,7 @@ class Feed:
     async def run(self) -> None:
         """Run until the source is finished or ``cancel`` is called."""
         while not (self._source.finished or self._is_cancelled):
-            busy = self._holds() or self.pump()
+            busy = self._is_deferred() or self.pump()
             self._heartbeat()
             if busy:
                 await self._yield_to_others()
@@ -138,7 +138,7 @@ class Feed:
         finally:
             loop.remove_reader(self._source.fileno())
 
-    def _holds(self) -> bool:
+    def _is_deferred(self) -> bool:
         """Return whether the backlog is deferred."""
         if self._hurried.is_set():
             return False

@@ -80,7 +80,7 @@ class Trace:
     rule: CountRule = CountRule()  # noqa: RUF009  (it is immutable)
 
     @property
-    def seen(self) -> TraceEvents | EventsWithin:
+    def selected_events(self) -> TraceEvents | EventsWithin:
         """The selected events."""
         return self.chunks if self.windowed is None else self.windowed
 
@@ -92,12 +92,12 @@ class Trace:
     @property
     def events(self) -> int:
         """Number of events."""
-        return self.seen.events
+        return self.selected_events.events
 
     @property
     def span_ns(self) -> tuple[int, int]:
         """Start of the first event and end of the last one; (0, 0) without events."""
-        return self.seen.span_ns
+        return self.selected_events.span_ns
 
     @property
     def wall_clock(self) -> bool:
@@ -174,7 +174,7 @@ class Trace:
             formats=self.formats,
             streams=self.streams,
             chunks=self.chunks,
-            windowed=EventsWithin(self.seen, from_ns, to_ns),
+            windowed=EventsWithin(self.selected_events, from_ns, to_ns),
             problems=self.problems,
             unsupported=self.unsupported,
             window_ns=(max(from_ns, first), min(to_ns, last)),
@@ -191,7 +191,7 @@ class Trace:
         numbers: dict[str, int] = {}
 
         def keys() -> Iterator[npt.NDArray[np.int64]]:
-            for name, batch in self.seen:
+            for name, batch in self.selected_events:
                 local, names = _local_keys(self.streams[name], batch, by)
                 table = np.array([numbers.setdefault(text, len(numbers)) for text in names], np.int64)
                 yield table[local]

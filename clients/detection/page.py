@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...results.traces.analysis import DetectionReport
 from ...results.traces.plot_data import PlotData
-from ..pages.templating import page_template
+from ..templating import page_template
 from ..text.headline import (
     NO_PERIOD_NOTE,
     further_period_text,

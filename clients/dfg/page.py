@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ...results.dfg import Comparison, Graph
-from ..pages.templating import page_template
+from ..templating import page_template
 from .colours import Paint
 from .layout import LINE_HEIGHT, Layout, place
 from .routes import Route, route_edges

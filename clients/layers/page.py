@@ -10,7 +10,7 @@ from typing import Final
 import jinja2
 
 from ...results.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
-from ..pages.templating import page_template
+from ..templating import page_template
 from ..text.layer_words import caller_name, layer_name, time_text
 from .labels import fate_text, most_important, nesting_text, note_lines, scope_text
 from .lanes import COLOURS, WIDTH, Bar, axis_ticks, layer_lanes, time_axis

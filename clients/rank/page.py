@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...events.errors import UnavailableError
 from ...results.interaction import RankReport
 from ..drawing.graphviz import render_dot
-from ..pages.templating import page_template
+from ..templating import page_template
 from ..text.tables import count_text
 from .dot import dot_of
 from .text import actor_name, interaction_text

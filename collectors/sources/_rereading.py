@@ -42,7 +42,7 @@ class Rereading:
         self._generation = 0
         self._events: Counter[str] = Counter()
         self._events_to_skip: Counter[str] = Counter()
-        self._has_news = False
+        self._has_new_events = False
 
     def resume_from(self, place: bytes) -> None:
         """Set the stored position; malformed positions are ignored."""
@@ -66,18 +66,18 @@ class Rereading:
 
     def read_position(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
         """Return the read position. Returns None if it has not changed or its events are not ready to be stored."""
-        if not self._has_news or self._identity is None:
+        if not self._has_new_events or self._identity is None:
             return None
         if not all([is_queued(stream, False) for stream in self._events]):  # noqa: C419  (each is to be asked)
             return None
-        self._has_news = False
+        self._has_new_events = False
         return msgspec.msgpack.encode(_Place(self._identity, self._generation, self._events))
 
     def _fresh(self, chunk: Chunk) -> Chunk:
         left_out = min(self._events_to_skip[chunk.stream], len(chunk.batch))
         self._events_to_skip[chunk.stream] -= left_out
         self._events[chunk.stream] += len(chunk.batch) - left_out
-        self._has_news = True
+        self._has_new_events = True
         if not left_out:
             return chunk
         return msgspec.structs.replace(chunk, batch=chunk.batch.select(slice(left_out, None)))

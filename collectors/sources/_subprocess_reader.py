@@ -25,8 +25,8 @@ import msgspec
 from ...events import Definitions, InputError, ProtocolError, empty_batch
 from ...events.network.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
 from ..parser import Input
+from ..sent_definitions import packed, readable, readable_info, spelled
 from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
-from ..transport.window import packed, readable, readable_info, spelled
 
 MAX_MEMORY: Final = 8 << 30
 TIMEOUT_S: Final = 120.0

@@ -116,7 +116,7 @@ class Agent:
         self._is_unreachable = False
         self._pending: deque[list[Frame]] = deque()
         self._pacer = pacer
-        self._plans_heard = 0
+        self._plans_received = 0
         if pacer is not None:
             self._shipper.beats.paces = pacer.place
             pacer.start()
@@ -232,8 +232,8 @@ class Agent:
         self._receive(now)
         self._try_next_endpoint(now)
         self._log_reachability(now)
-        if self._pacer is not None and self._plans_heard != self._shipper.beats.plans_heard:
-            self._plans_heard = self._shipper.beats.plans_heard
+        if self._pacer is not None and self._plans_received != self._shipper.beats.plans_received:
+            self._plans_received = self._shipper.beats.plans_received
             self._pacer.receive_plan(self._shipper.beats.plan)
         if self._settings.key is not None:
             self._reload_keys(now)

@@ -321,7 +321,7 @@ class CollectorStore:
         many("INSERT OR REPLACE INTO facts VALUES (?, ?)", self._facts.items())
         places = [(name, value) for name, value in self._positions.items() if value is not None]
         many("INSERT OR REPLACE INTO places VALUES (?, ?)", places)
-        many("DELETE FROM places WHERE name = ?", _gone(self._positions))
+        many("DELETE FROM places WHERE name = ?", _removed_names(self._positions))
         streams = [values for values in self._streams.values() if values is not None]
         many("INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?)", streams)
         many("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._uncommitted.values())
@@ -329,7 +329,7 @@ class CollectorStore:
         kept = [(state, left, row) for row, (state, left) in self._finished.items() if left]
         many("UPDATE batches SET what = ?, size = 0, columns = x'', definitions = ? WHERE row = ?", kept)
         many("DELETE FROM batches WHERE row = ?", ((row,) for row, (_, left) in self._finished.items() if not left))
-        gone = list(_gone(self._streams))
+        gone = list(_removed_names(self._streams))
         many("DELETE FROM streams WHERE name = ?", gone)
         for (name,) in gone:
             for (row,) in do("SELECT row FROM batches WHERE stream = ?", (name,)).fetchall():
@@ -360,7 +360,7 @@ def counts_of(data: bytes) -> Counter[str]:
     return Counter(msgspec.msgpack.decode(data, type=dict[str, int]) if data else {})
 
 
-def _gone(entries: Mapping[str, object]) -> Iterator[tuple[str]]:
+def _removed_names(entries: Mapping[str, object]) -> Iterator[tuple[str]]:
     return ((name,) for name, value in entries.items() if value is None)
 
 

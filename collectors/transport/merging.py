@@ -6,9 +6,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from ...events import Definitions, EventBatch, concatenate
+from ..sent_definitions import extend
 from ..source import Chunk
 from .backlog import size_of
-from .window import extend
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import msgspec
 
 from ...events import Definitions, EventBatch, ProtocolError, StreamInfo
 from ...events.network.wire import Frame, decode, encode_batch
-from .window import readable
+from ..sent_definitions import readable
 
 _MAX_FRAMES: Final = 64
 _encoder: Final = msgspec.msgpack.Encoder()

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ...events import Definitions, EventBatch, ProtocolError, StreamInfo, empty_batch
 from ...events.losses import BYTES, EVENTS
 from ...events.network.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, Heartbeat, Reject, decode, encode
+from ..sent_definitions import extend, spelled
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, WaitingBatch
@@ -25,7 +26,7 @@ from .in_flight import InFlight
 from .merging import Merging
 from .shipper_state import NoShipperState, ShipperState
 from .spool_files import SpoolFiles
-from .window import SendWindow, Sent, extend, spelled
+from .window import SendWindow, Sent
 
 
 class Shipper:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from ...events import Definitions, empty_batch
+from ..sent_definitions import extend
 from .backlog import WaitingBatch, size_of
 from .collector_store import BatchState, CollectorStore, StoredBatch, StoredStream, counts_of, packed_counts
 from .heartbeats.clock_offset import moved
-from .window import SendWindow, Sent, extend
+from .window import SendWindow, Sent
 
 _COLLECTOR: Final = "collector"
 _OPENED: Final = "opened"

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from ...archive.file.writer import ArchiveWriter
 
 _log = logging.getLogger(__name__)
-_STATE_ATTRIBUTES: Final = (
-    *("streams", "missing", "lost", "interval_s", "written", "_counted", "_told_discarded", "is_ending", "_in_file"),
-)
-"""Attributes of an archive's persistent state besides its writer's."""
+_STATE_NAMES: Final = {
+    **{name: name for name in ("streams", "missing", "lost", "interval_s", "written", "_counted")},
+    "_reported_discarded": "_told_discarded",
+    **{name: name for name in ("is_ending", "_in_file")},
+}
+"""Attributes of an archive's persistent state besides its writer's, and their names in stored states."""
 _RETRY_S: Final = 1.0
 _MAX_RETRY_S: Final = 30.0
 
@@ -104,7 +106,8 @@ class ArchivedJob:
     _queued_bytes: int = 0
     _counted: int = 0
     """Events in pieces."""
-    _told_discarded: int = 0
+    _reported_discarded: int = 0
+    """Discarded events that are counted as missing."""
     _is_writing: bool = False
     _is_save_due: bool = False
     _retry_at_s: float = 0.0
@@ -204,7 +207,7 @@ class ArchivedJob:
             "path": None if self.file.path is None else str(self.file.path),
             "rest": rest,
             "writer": self._writer.state(),
-            **{name: getattr(self, name) for name in _STATE_ATTRIBUTES},
+            **{stored: getattr(self, name) for name, stored in _STATE_NAMES.items()},
             "missing": dict(self.missing),
         }
 
@@ -224,8 +227,8 @@ class ArchivedJob:
             if not is_beginning_of(Path(path), self.name, self.started_s):
                 raise OSError(errno.ENOENT, "the file no longer exists")
             self.file.resume(Path(path), state["_in_file"])
-        for name in _STATE_ATTRIBUTES:
-            setattr(self, name, state[name])
+        for name, stored in _STATE_NAMES.items():
+            setattr(self, name, state[stored])
         self.missing = defaultdict(Counter, self.missing)
         self._synced = self._in_file
         self._writer = _new_writer().resumed(state["writer"])
@@ -357,8 +360,8 @@ class ArchivedJob:
             self.waiting.in_flight += size
 
     def _count_discarded(self) -> None:
-        counted_before, self._told_discarded = self._told_discarded, self._writer.discarded
-        self._report_missing("failed", self._writer.discarded - counted_before)
+        reported_before, self._reported_discarded = self._reported_discarded, self._writer.discarded
+        self._report_missing("failed", self._reported_discarded - reported_before)
 
     def _report_missing(self, reason: str, events: int) -> None:
         if events:

@@ -45,7 +45,7 @@ class LoopSocket:
             self._socket.send_multipart(frames, zmq.NOBLOCK, copy=False)
         finally:
             if self._waiting is not None:
-                self._look()
+                self._notify_waiting()
 
     async def wait(self, timeout_s: float) -> bool:
         """Wait for a message; return whether there is one. Only one task may wait."""
@@ -54,11 +54,11 @@ class LoopSocket:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._file = loop, int(self._socket.getsockopt(zmq.FD))
-            loop.add_reader(self._file, self._look)
+            loop.add_reader(self._file, self._notify_waiting)
         self._waiting = waiting = loop.create_future()
         timer = loop.call_later(timeout_s, _set, waiting, False)
         try:
-            self._look()  # a message may have come before the file was watched
+            self._notify_waiting()  # a message may have come before the file was watched
             return bool(await waiting)
         finally:
             timer.cancel()
@@ -70,7 +70,7 @@ class LoopSocket:
             self._loop.remove_reader(self._file)
         self._owner.close()
 
-    def _look(self) -> None:
+    def _notify_waiting(self) -> None:
         if self._has_message() and self._waiting is not None:
             _set(self._waiting, True)
 

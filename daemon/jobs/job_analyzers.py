@@ -11,7 +11,7 @@ from ...analyzers.pipeline.analysis_queue import AnalysisQueue
 from ...analyzers.pipeline.contract import Analyzer, JobContext, Reporting
 from ...analyzers.pipeline.job_totals import JobTotals
 from ...analyzers.pipeline.numbering import JobNames
-from ...analyzers.pipeline.registry import ANALYZERS
+from ...analyzers.registry import ANALYZERS
 from ...analyzers.totals import Totals
 from ...events import EventBatch, StreamInfo
 from ...results.prediction import Prediction

@@ -39,7 +39,7 @@ def findings_of(session: JobSession, *, ranking: bool = True, run_s: float | Non
         if made is not None:
             makers[name] = made
 
-    def made_of_all() -> Findings:
+    def all_findings() -> Findings:
         results: dict[str, object] = {}
         for name, make in makers.items():
             try:
@@ -49,7 +49,7 @@ def findings_of(session: JobSession, *, ranking: bool = True, run_s: float | Non
                 continue
         return Findings(**results)  # type: ignore[arg-type]
 
-    return made_of_all
+    return all_findings
 
 
 def _layers(session: JobSession) -> _Make | None:

@@ -370,7 +370,7 @@ class JobSession:
     def _add_to_signal(self, batch: EventBatch, last: int, now_s: float) -> None:
         with self.failures.guard_input(SIGNAL) as is_active:
             if is_active:
-                self.completeness.seen(last, len(batch), batch.moved)
+                self.completeness.add_received(last, len(batch), batch.moved)
                 self.file_systems.add(batch)
                 self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
 

@@ -17,7 +17,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ... import __version__
-from ...analyzers.pipeline.registry import ANALYZERS
+from ...analyzers.registry import ANALYZERS
 from ...events.losses import MISPLACED
 from .. import background_tasks, listeners, stages
 from ..access import access

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ... import __version__
-from ...analyzers.pipeline.registry import ANALYZERS
+from ...analyzers.registry import ANALYZERS
 from ...events.losses import REASONS
 from ...results.status import AggregatorStatus, ArchivesStatus, Disk, JournalStatus, ReachedBound, Trouble
 from ..aggregator import Aggregator

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from iotide.analyzers.pipeline.contract import Analyzer, JobContext
 from iotide.analyzers.pipeline.job_totals import JobTotals
-from iotide.analyzers.pipeline.registry import ANALYZERS
+from iotide.analyzers.registry import ANALYZERS
 from iotide.cli.serving import serve_ftio
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator

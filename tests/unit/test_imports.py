@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import iotide
@@ -71,6 +72,16 @@ def test_subjects_that_clients_show_do_not_lean_on_one_another() -> None:
         if subject in SHOWN:
             others = {name.split(".")[2] for name in imported_modules(path) if name.startswith("iotide.clients.")}
             assert not others & (SHOWN - {subject}), path
+
+
+@pytest.mark.parametrize("part", ["analyzers", "archive", "cli", "clients", "collectors", "events"])
+def test_folders_of_a_part_import_one_another_one_way(part: str) -> None:
+    used: dict[str, set[str]] = {}
+    for path in files_of(part):
+        unit = path.relative_to(ROOT / part).with_suffix("").parts[0]
+        others = {name.split(".")[2] for name in imported_modules(path) if name.startswith(f"iotide.{part}.")}
+        used.setdefault(unit, set()).update(others - {unit})
+    TopologicalSorter(used).prepare()  # raises CycleError with a circle's folders
 
 
 def test_analyzers_are_pure() -> None:

@@ -158,7 +158,7 @@ def _place(calls: Calls, rows: Ints) -> Ints:
     return place * 2 + calls.writes[rows]
 
 
-def _asked(group: Group) -> str:
+def _requests_text(group: Group) -> str:
     calls, rows = group.calls, group.rows
     way = "write" if calls.writes[rows].any() else "read"
     made = int(calls.calls[rows[calls.reads[rows] | calls.writes[rows]]].sum())
@@ -179,7 +179,7 @@ def _words(group: Group) -> FindingText:
             "open(..., buffering=1<<20) or numpy.fromfile in Python."
         )
     return FindingText(
-        title=_asked(group),
+        title=_requests_text(group),
         why=f"Each request takes {duration_text(ns / 1e9)}: a system call costs 1 to 5 us besides its bytes, and on a "
         "network a round trip.",
         change=change,
@@ -189,7 +189,7 @@ def _words(group: Group) -> FindingText:
 def _library_words(group: Group) -> FindingText:
     ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
     return FindingText(
-        title=_asked(group),
+        title=_requests_text(group),
         why=f"Each call of the library takes {duration_text(ns / 1e9)} for selections and types, whatever it moves.",
         change="Read or write whole blocks with one call: many rows of a dataset at once, from an array in memory.",
     )
@@ -198,7 +198,7 @@ def _library_words(group: Group) -> FindingText:
 def _shared_words(group: Group) -> FindingText:
     threads = len(np.unique(group.calls.thread[group.rows]))
     return FindingText(
-        title=f"{_asked(group)}, by {threads:,} ranks, none of them collective",
+        title=f"{_requests_text(group)}, by {threads:,} ranks, none of them collective",
         why="Small requests of many ranks to one file make its servers lock and seek for each of them.",
         change="Have each rank move large blocks of its own, in one file or in a file a rank; where pieces must lie in "
         "turns, collective calls gather them (MPI_File_write_at_all, H5FD_MPIO_COLLECTIVE), which pays off on parallel "

@@ -93,7 +93,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     candidates, listed = _spectral_candidates(view, settings)
     if len(window) < TUNING.segmentation.min_window_bins or not window.any():
         return PeriodEstimate(harmonics_dropped=candidates.dropped)
-    line, candidate = _look(view)
+    line, candidate = _peak_and_segmentation(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     next_confidence, known = calibrated(confidence), confidence
     clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
@@ -162,7 +162,7 @@ def _spectral_candidates(view: SignalWindow, settings: DetectSettings) -> tuple[
     return candidates, describe(spectrum, candidates)
 
 
-def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
+def _peak_and_segmentation(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
     """Return the strongest line and the best segmentation; no line if it is not needed."""
     known = candidate_at_known_period(view)
     if known is not None and (known.is_final or (known.sure and not view.thorough)):

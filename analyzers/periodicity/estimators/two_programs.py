@@ -53,7 +53,7 @@ def find_two_programs(view: SignalWindow) -> PeriodEstimate | None:
             made = [_program(view, phases, train) for train in trains]
             programs = [each for each in made if each is not None]
             if len(programs) == len(trains):
-                return _told(view, programs)
+                return _estimate_of(view, programs)
     return None
 
 
@@ -92,7 +92,7 @@ def _period(view: SignalWindow, measured: Regularity) -> Estimate:
     return Estimate(value=measured.period * view.bin_s, low=low * view.bin_s, high=high * view.bin_s)
 
 
-def _told(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
+def _estimate_of(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
     # a merged phase has the volumes of both programs, so sums would depend on which of them it belongs to
     main, other = sorted(
         programs, key=lambda each: float(np.median(each.phases.volume)) / each.period_s.value, reverse=True

@@ -134,12 +134,12 @@ def on_end_of_input(descriptor: int, end: Callable[[], object]) -> None:
     """Have the running event loop call a function at the end of a descriptor's input."""
     loop = asyncio.get_running_loop()
 
-    def look() -> None:
+    def check_input() -> None:
         if not os.read(descriptor, 4096):
             loop.remove_reader(descriptor)
             end()
 
-    loop.add_reader(descriptor, look)
+    loop.add_reader(descriptor, check_input)
 
 
 def _print_status(news: StatusMessage) -> None:

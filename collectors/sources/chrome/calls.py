@@ -140,13 +140,15 @@ def _meaning(name: Any, category: Any) -> Meaning | None:
     return meaning(name, category if type(category) is str else "") if type(name) is str else None
 
 
-def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) -> dict[str, npt.NDArray[np.int64]]:
+def numbers(
+    arguments: list[Arguments], kinds: npt.NDArray[Any], *, by_iotide: bool
+) -> dict[str, npt.NDArray[np.int64]]:
     """Return the columns present in the arguments, int64. Returns -1 for an unknown offset, rank or pid.
 
     Args:
         arguments: arguments of each call.
         kinds: kind of each call; other tools' "ret" or "count" are bytes only for reads and writes.
-        ours: accept only iotide's names.
+        by_iotide: accept only iotide's names.
     """
     columns = {}
     moves = (kinds == Kind.READ) | (kinds == Kind.WRITE)
@@ -154,16 +156,16 @@ def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) 
         unknown = COLUMNS[name][1] if name != "pid" else -1
         values = read(arguments)
         column = _whole(values, unknown) if values.count(None) < len(values) else None
-        if not ours and name in _OTHER_NAMES and moves.any():
+        if not by_iotide and name in _OTHER_NAMES and moves.any():
             column = _from_others(name, column, arguments, moves, unknown)
         if column is not None:
             columns[name] = column
     return columns
 
 
-def paths(arguments: Sequence[Arguments], *, ours: bool) -> list[str]:
+def paths(arguments: Sequence[Arguments], *, by_iotide: bool) -> list[str]:
     """Return the path of each call's file, "" if unknown."""
-    if ours:
+    if by_iotide:
         return [each.path if type(each.path) is str else "" for each in arguments]
     names = ("path", *_OTHER_NAMES["path"])
     return [next((text for name in names if type(text := getattr(each, name)) is str), "") for each in arguments]

@@ -156,7 +156,7 @@ class ChromeParser:
             return
         process = self._process(hashable(event.pid))
         if process is not None:
-            process.says = event.args
+            process.own_arguments = event.args
             if process.stream and self._clock is not None:
                 items.append(Changed(process.stream, process.info(self._about, self._clock)))
 

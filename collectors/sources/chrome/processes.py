@@ -27,7 +27,7 @@ class Clock:
 
     zero_ns: int
     unix: bool
-    ours: bool
+    by_iotide: bool
     """The trace was written by iotide."""
 
     @classmethod
@@ -46,7 +46,7 @@ class Process:
 
     pid: Any
     stream: str = ""
-    says: Arguments = field(default_factory=Arguments)
+    own_arguments: Arguments = field(default_factory=Arguments)
     """Arguments of its ``process_name`` event."""
     interner: Interner = field(default_factory=Interner)
     _files: TextNumbers[str] = field(init=False)
@@ -58,14 +58,14 @@ class Process:
 
     def info(self, about: Input, clock: Clock) -> StreamInfo:
         """Return the StreamInfo of its stream."""
-        origin, says = about.origin, self.says
+        origin, says = about.origin, self.own_arguments
         return StreamInfo(
             job=_text(says.job) or origin.job,
             source="chrome",
             host=_text(says.host) or origin.host,
             user=_text(says.user) or origin.user,
             step=_text(says.step),
-            command=_text(says.command) or ("" if clock.ours else _text(says.name)),
+            command=_text(says.command) or ("" if clock.by_iotide else _text(says.name)),
             rank=_id(says.rank),
             pid=self._own_pid(clock),
             origin=about.name,
@@ -79,12 +79,14 @@ class Process:
         arguments = [event.args or NO_ARGUMENTS for event in events]
         call, layer, kind = self._called(meanings)
         start, duration = times([event.ts for event in events]), times([event.dur for event in events])
-        own_zero = _stamp(self.says.begin_ns) if clock.ours and self.says.clock == "own" else None
+        own_zero = (
+            _stamp(self.own_arguments.begin_ns) if clock.by_iotide and self.own_arguments.clock == "own" else None
+        )
         zero_ns = clock.zero_ns if own_zero is None else own_zero
         bad = (start < 0) | (duration < 0) | (start > _LATEST_NS - zero_ns)
-        columns: dict[str, npt.NDArray[Any]] = dict(numbers(arguments, kind, ours=clock.ours))
-        columns |= self._who(columns, _threads(events), clock)
-        if not clock.ours:
+        columns: dict[str, npt.NDArray[Any]] = dict(numbers(arguments, kind, by_iotide=clock.by_iotide))
+        columns |= self._process_columns(columns, _threads(events), clock)
+        if not clock.by_iotide:
             if "depth" not in columns:
                 columns["depth"] = nesting_depths(start, duration, columns["tid"], layer)
             columns |= _moved(columns, kind)
@@ -101,7 +103,7 @@ class Process:
         return make_batch(len(events), columns), bad
 
     def _numbered_files(self, arguments: Sequence[Arguments], clock: Clock) -> npt.NDArray[np.uint32]:
-        named = paths(arguments, ours=clock.ours)
+        named = paths(arguments, by_iotide=clock.by_iotide)
         for path, each in zip(named, arguments, strict=True):
             if type(each.file_type) is str and each.file_type in _TYPES:
                 self.interner.file(path, FileInfo(path[:MAX_TEXT], _TYPES[each.file_type]))
@@ -115,7 +117,9 @@ class Process:
         table = np.array(rows, np.int64)[codes]
         return table[:, 0], table[:, 1], table[:, 2]
 
-    def _who(self, columns: dict[str, npt.NDArray[Any]], tid: npt.NDArray[np.int64], clock: Clock) -> dict[str, Any]:
+    def _process_columns(
+        self, columns: dict[str, npt.NDArray[Any]], tid: npt.NDArray[np.int64], clock: Clock
+    ) -> dict[str, Any]:
         """Fill in pid, tid and rank for calls that do not have them."""
         unsaid = np.full(len(tid), -1)
         pid = columns.get("pid", unsaid)
@@ -124,11 +128,11 @@ class Process:
         return {
             "pid": pid,
             "tid": np.where(tid < 0, pid, tid),
-            "rank": np.where(rank < 0, _id(self.says.rank), rank),
+            "rank": np.where(rank < 0, _id(self.own_arguments.rank), rank),
         }
 
     def _own_pid(self, clock: Clock) -> int:
-        return max(_id(self.says.pid if clock.ours else self.pid), 0)
+        return max(_id(self.own_arguments.pid if clock.by_iotide else self.pid), 0)
 
 
 def _stamp(text: Any) -> int | None:

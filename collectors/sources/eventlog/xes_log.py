@@ -71,16 +71,16 @@ class XesParser:
         for begin in range(0, len(data), _PIECE_BYTES):
             self._parse(data[begin : begin + _PIECE_BYTES], last=False)
         self._flush()
-        return self._taken()
+        return self._take_items()
 
     def finish(self) -> list[SourceItem]:
         """Report whether the document is complete, and close all streams."""
         if self._xml is not None:
             self._parse(b"", last=True)
         self._flush()
-        return [*self._taken(), *self._streams.close()]
+        return [*self._take_items(), *self._streams.close()]
 
-    def _taken(self) -> list[SourceItem]:
+    def _take_items(self) -> list[SourceItem]:
         items, self._items = self._items, []
         return items
 

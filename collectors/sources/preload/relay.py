@@ -211,7 +211,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
         with naps.measured():
             busy = drain.poll(writer)
             writer.exchange()
-            if writer.asked_to_end or writer.reader_gone:  # no further event would report this
+            if writer.end_requested or writer.reader_has_ended:  # no further event would report this
                 break
             wakes = drain.sleep() and writer.free_lines > 0
         naps.pause()
@@ -224,7 +224,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     writer.exchange()
     news.unregister(drain_events)
     news.modify(channel, select.POLLIN | select.POLLOUT)
-    while not (writer.has_reported_all or writer.reader_gone):
+    while not (writer.has_reported_all or writer.reader_has_ended):
         news.poll()
         writer.exchange()
 
@@ -235,7 +235,7 @@ def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
     Processes that go on recording do not prolong it. If the spool is full, the reader must make room first.
     """
     asked_s, looks = time.monotonic(), 0
-    while not writer.reader_gone and (waited_s := time.monotonic() - asked_s) < _LAST_LOOKS_S:
+    while not writer.reader_has_ended and (waited_s := time.monotonic() - asked_s) < _LAST_LOOKS_S:
         busy = drain.poll(writer)
         looks += 1
         is_over = waited_s >= _ENDING_S and looks >= _ENDING_LOOKS and (not busy or drain.all_run)

@@ -37,7 +37,7 @@ class Heartbeats:
         self.clock = clock
         self.paces: FileInfo | None = None
         self.plan = b""
-        self.plans_heard = 0
+        self.plans_received = 0
         self._collector, self._settings = collector, settings
         self._next_s = -math.inf
 
@@ -69,7 +69,7 @@ class Heartbeats:
         """Process the aggregator's answer."""
         self.losses.answered()
         self.clock.answered(answer, now_s)
-        self.plan, self.plans_heard = answer.plan, self.plans_heard + 1
+        self.plan, self.plans_received = answer.plan, self.plans_received + 1
 
 
 class JobLosses:

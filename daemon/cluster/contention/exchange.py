@@ -134,7 +134,7 @@ class Exchange:
         subjects = sorted(about.state.subjects or {})[:_MAX_SUBJECTS]
         turns = asyncio.Semaphore(_MAX_CONCURRENT_READS)
 
-        async def one(subject: str) -> Slot | None:
+        async def last_message(subject: str) -> Slot | None:
             async with turns:
                 try:
                     message = await self._quick_jetstream.get_last_msg(self._stream, subject, direct=True)
@@ -143,7 +143,7 @@ class Exchange:
             partition, _, slot = subject.removeprefix(prefix).partition(".")
             return Slot(int(partition), int(slot), message.data or b"")
 
-        return [each for each in await asyncio.gather(*map(one, subjects)) if each is not None]
+        return [each for each in await asyncio.gather(*map(last_message, subjects)) if each is not None]
 
     async def latest_findings(self) -> tuple[ClusterFindings | None, int]:
         """Return the last findings and their sequence number, 0 for none. Raises NatsError, TimeoutError."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....analyzers.pipeline.registry import ANALYZERS
+from ....analyzers.registry import ANALYZERS
 from ....events.losses import MISPLACED
 from ..job_table import JobTable
 from ..session import JobSession

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from ....events import EventBatch, StreamInfo
-from ...ingest.collector_counts import CollectorCounts
 from ..job_ids import clean_job
 from ..job_table import JobTable
 from ..session import JobSession
+from .collector_counts import CollectorCounts
 from .dropped import CurrentSums, Dropped, JobSums
 from .early_losses import EarlyLosses
 

@@ -47,12 +47,12 @@ class JobAccess:
     def has_job(self, job: str) -> bool:
         """Return whether a job exists and is visible to the viewer."""
         session = self._aggregator.jobs.get(job)
-        return session is not None and self._is_seen(job, session.user)
+        return session is not None and self._is_visible(job, session.user)
 
     def session(self, job: str) -> JobSession:
         """Return a job's session; a job that the viewer may not see does not exist."""
         session = self._aggregator.jobs.get(job)
-        if session is not None and not self._is_seen(job, session.user):
+        if session is not None and not self._is_visible(job, session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
         if session is None and viewer.get().sees_all and self._aggregator.early_losses.refused_streams(clean_job(job)):
             error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
@@ -76,7 +76,7 @@ class JobAccess:
             found: JobSession | Card | None = table.asleep.get(job)
             if found is None or make:
                 found = table.get_or_wake(job) if job in table else None  # otherwise it was removed in the meantime
-            if found is not None and self._is_seen(job, found.user):
+            if found is not None and self._is_visible(job, found.user):
                 left -= 1
                 yield found
             if time.monotonic() - paused_s > SLICE_S:  # lets batches be processed meanwhile
@@ -103,10 +103,10 @@ class JobAccess:
             return found
 
         def seen(culprit: Culprit) -> Culprit:
-            is_seen = self._is_seen(culprit.job, culprit.user) or (
+            is_visible = self._is_visible(culprit.job, culprit.user) or (
                 culprit.job not in self._aggregator.jobs and who.sees("", watch.project_of(culprit.job))
             )
-            return culprit if is_seen else culprit.model_copy(update=_ANONYMOUS)
+            return culprit if is_visible else culprit.model_copy(update=_ANONYMOUS)
 
         return [each.model_copy(update={"culprits": [seen(culprit) for culprit in each.culprits]}) for each in found]
 
@@ -128,7 +128,7 @@ class JobAccess:
         with session.failures.guard_query("layers"):
             return layers.deferred_result()
 
-    def _is_seen(self, job: str, user: str) -> bool:
+    def _is_visible(self, job: str, user: str) -> bool:
         return viewer.get().sees(user, self._aggregator.jobs.projects.get(job, ""))
 
     async def in_thread(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> str:

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
 from iotide.analyzers.pipeline.contract import AnalyzerKind, Reporting
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.snapshots import restore, snapshot
+from iotide.analyzers.registry import ANALYZERS
 from iotide.cli.main import group
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch

@@ -11,8 +11,8 @@ from iotide.analyzers.pipeline.contract import Analyzer, JobContext, Reporting
 from iotide.analyzers.pipeline.job_groups import JobGroups
 from iotide.analyzers.pipeline.job_totals import JobTotals
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.settings import AnalyzerSettings
+from iotide.analyzers.registry import ANALYZERS
 
 
 def context(names: JobNames, job: str = "j", **settings: object) -> JobContext:
@@ -33,7 +33,7 @@ def results_of(analyzer: object) -> object:
         return totals.events, totals.bytes_read, totals.bytes_written, totals.calls(), totals.files()
     if isinstance(analyzer, JobGroups):
         members, sketch = analyzer.analyzer.members, analyzer.analyzer.sketch
-        held = [sketch.each(level).tolist() for level in range(sketch.levels)]
+        held = [sketch.bins_of_members(level).tolist() for level in range(sketch.levels)]
         return [str(each) for each in members.all], sketch.oldest, sketch.newest, held
     assert isinstance(analyzer, Reporting)
     return analyzer.deferred_result()()

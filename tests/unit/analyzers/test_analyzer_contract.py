@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, QueuedEvents
 from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.snapshots import restore, snapshot
+from iotide.analyzers.registry import ANALYZERS
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
 from support.jobs.analyzer_kinds import context, results_of
 

@@ -15,8 +15,8 @@ from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.offline.detection import AnalysisOptions
 from iotide.analyzers.pipeline.contract import Reporting
-from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.settings import AnalyzerSettings
+from iotide.analyzers.registry import ANALYZERS
 from iotide.analyzers.settings import DetectSettings
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.advise.building import advice_of_trace

@@ -193,8 +193,8 @@ def test_requests_in_pieces_are_those_together(on_clock: bool) -> None:
     few, many = (Requests(batches, "both", on_clock=on_clock, most_held=most) for most in (10**6, 0))
     assert (few.count, few.first_ns, few.last_ns) == (many.count, many.first_ns, many.last_ns)
     assert len(list(few)) == 1
-    assert few.whole
-    assert not many.whole
+    assert few.is_one_piece
+    assert not many.is_one_piece
     for column in range(3):
         one, other = (np.concatenate([piece[column] for piece in requests]) for requests in (few, many))
         assert np.array_equal(one, other)

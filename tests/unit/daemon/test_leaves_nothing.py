@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest import collector_counts
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
+from iotide.daemon.jobs.losses import collector_counts
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Bye, Heartbeat, Hello, encode, encode_batch

@@ -74,7 +74,7 @@ def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -
     length = sum(map(len, pieces))
     made = _of_one(pieces[0][:1].view(RECORD).reshape(-1), clock_offset_ns, names)
     if "signature" not in varying:
-        made["signature"] = names.signatures.of_alike(_records(pieces[0][:1]), length)
+        made["signature"] = names.signatures.of_equal_records(_records(pieces[0][:1]), length)
     arrays = {name: np.empty(length, dtype) for name, dtype in _FIELDS.items() if name in varying}
     if arrays:
         _write(library, pieces, arrays, clock_offset_ns, names)

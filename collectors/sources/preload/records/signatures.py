@@ -104,7 +104,7 @@ class Signatures:
             numbers[numbers == _NO_ROOM] = 0
         return numbers
 
-    def of_alike(self, record: Records, count: int) -> int:
+    def of_equal_records(self, record: Records, count: int) -> int:
         """Return the signature number of ``count`` records that equal the given single record."""
         number = int(self._of(record)[0])
         if number == _NO_ROOM:

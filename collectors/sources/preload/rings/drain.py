@@ -247,14 +247,14 @@ class Drain:
             taken = process.drain(token, receiver, now_s, room)
             news = process.learn(token, receiver, now_s, ended=ended) or taken > 0 or news
             process.is_uncounted = process.is_uncounted or taken > 0
-            kept_waiting = room < self._lines_a_poll and taken >= room
-            if ended or kept_waiting or process.is_kept_waiting or process.is_to_be_counted(now_s):
+            lacks_room = room < self._lines_a_poll and taken >= room
+            if ended or lacks_room or process.lacked_room or process.is_to_be_counted(now_s):
                 process.report_counters(token, receiver, now_s)
-            process.is_kept_waiting = kept_waiting
+            process.lacked_room = lacks_room
         if self._defers_release and news:
             self._unstored[token] = None
         # After reading the rings: a process that sees a new stamp does not give the region up.
-        process.first.seen(time.monotonic_ns())
+        process.first.mark_read(time.monotonic_ns())
         if ended and process.drained and process.until_s <= now_s:
             self._forget(token)
             self._release(process)
@@ -341,12 +341,12 @@ class Drain:
         """Continues with a process of the previous collector."""
         process = left.process
         self._add(left.token, process)
-        before = process.taken - left.kept[0].taken
+        before = process.records_taken - left.kept[0].taken
         receiver.inherited(left.token, process.pid, process.first.header(), process.predecessors, before)
         receiver.definitions(left.token, left.definitions)
         for kept in left.kept:
             if self._keeper is not None:
-                self._keeper.preserve(kept._replace(predecessors=process.predecessors + 1, taken=process.taken))
+                self._keeper.preserve(kept._replace(predecessors=process.predecessors + 1, taken=process.records_taken))
             os.close(kept.region)
 
     def _take_over(self, keeper: Keeper) -> list[Inherited]:

@@ -54,7 +54,7 @@ def _mapped(regions: list[PreservedRegion]) -> Inherited:
     process.predecessors = first.predecessors
     process.notes = Notes(first.notes)
     process.reported_before = process.notes.counters()
-    mapped[0].seen(time.monotonic_ns())
+    mapped[0].mark_read(time.monotonic_ns())
     return Inherited(first.token, process, process.notes.definitions(), regions)
 
 

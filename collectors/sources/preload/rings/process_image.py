@@ -120,7 +120,7 @@ class ProcessImage:
         self.counted_s: float | None = None
         self.is_uncounted = True
         """Data was taken since its counters were read."""
-        self.is_kept_waiting = False
+        self.lacked_room = False
         """There was no room for all that it has recorded."""
         self._while_waiting = [0, 0]
         self._ring_full = [0, 0]
@@ -171,7 +171,7 @@ class ProcessImage:
         """
         for position, unit in enumerate((EVENTS, BYTES)):
             dropped = counts[f"{unit}ring_full"]
-            if self.is_kept_waiting:
+            if self.lacked_room:
                 self._while_waiting[position] += max(0, dropped - self._ring_full[position])
             self._ring_full[position] = dropped
             if waiting := self._while_waiting[position]:
@@ -187,9 +187,9 @@ class ProcessImage:
         return self._reported is not None and self._reported[:2] != (self.first.rank, self.first.ranks)
 
     @property
-    def taken(self) -> int:
+    def records_taken(self) -> int:
         """Number of records taken out of its rings since its start."""
-        return sum(region.taken for region in self.regions)
+        return sum(region.records_taken for region in self.regions)
 
     def defer_release(self) -> None:
         """From now on, space is released only by ``release``."""

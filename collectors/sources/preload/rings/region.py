@@ -134,7 +134,7 @@ class Region:
         """Current size of the process's communicator; 0 if unknown."""
         return max(int(self._ranks[0]), 0)
 
-    def seen(self, now_ns: int) -> None:
+    def mark_read(self, now_ns: int) -> None:
         """Tells the process that it is being read (CLOCK_MONOTONIC)."""
         self._seen[0] = now_ns
 
@@ -146,7 +146,7 @@ class Region:
         return True
 
     @property
-    def taken(self) -> int:
+    def records_taken(self) -> int:
         """Number of records taken out of its rings since its start."""
         return int(self._taken_here.sum())
 

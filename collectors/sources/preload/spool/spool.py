@@ -65,9 +65,9 @@ class SpoolWriter:
     """
 
     def __init__(self, channel: socket.socket, bounds: SpoolSettings) -> None:
-        self.asked_to_end = False
+        self.end_requested = False
         """The reader has requested all remaining data and then the end."""
-        self.reader_gone = False
+        self.reader_has_ended = False
         self._channel = channel
         self._bounds = bounds
         self._numbers = 0
@@ -150,11 +150,11 @@ class SpoolWriter:
             except OSError:
                 message = b""
             if len(message) != SEGMENT_READ.size:
-                self.reader_gone = True
+                self.reader_has_ended = True
                 return
             (number,) = SEGMENT_READ.unpack(message)
             if number == TO_THE_END:
-                self.asked_to_end = True
+                self.end_requested = True
             elif (segment := self._unread.pop(number, None)) is not None:
                 self._recycle(segment)
 
@@ -179,7 +179,7 @@ class SpoolWriter:
                 except BlockingIOError:
                     return
                 except OSError:
-                    self.reader_gone = True
+                    self.reader_has_ended = True
                     return
                 segment.reported = segment.used
             if not segment.complete:

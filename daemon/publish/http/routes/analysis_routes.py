@@ -14,7 +14,7 @@ from .....analyzers.interaction.tables import Tables
 from .....analyzers.layers.report.report import Cut
 from .....analyzers.pipeline.contract import AnalyzerKind
 from .....analyzers.pipeline.job_interactions import rank_jobs
-from .....analyzers.pipeline.registry import ANALYZERS
+from .....analyzers.registry import ANALYZERS
 from .....results.advice import Advice
 from .....results.dfg import Comparison, Graph
 from .....results.interaction import Culprits, Ranking

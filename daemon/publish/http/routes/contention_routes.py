@@ -14,7 +14,7 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
     """Return the routes of the latest detection."""
     router = APIRouter()
 
-    async def found() -> Contention:
+    async def current_results() -> Contention:
         of_several_jobs()
         if watch is None:
             raise not_found("contention between jobs is not analyzed", "an aggregator with contention.enabled = true")
@@ -23,12 +23,12 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
     @router.get("/api/v1/contention")
     async def contention() -> Contention:
         """Return contention between jobs, as of the latest detection."""
-        return await found()
+        return await current_results()
 
     @router.get("/api/v1/filesystems")
     async def file_systems() -> FileSystemList:
         """Return the file systems that running jobs use, as of the latest detection."""
-        latest = await found()
+        latest = await current_results()
         return FileSystemList(made_at_s=latest.made_at_s, file_systems=latest.file_systems)
 
     @router.get("/api/v1/alerts")

@@ -254,7 +254,9 @@ def test_members_and_their_signals_do_not_depend_on_how_events_are_cut(cuts: lis
     assert [each.key for each in pieces.members.all] == [each.key for each in whole.members.all]
     assert [each.ranks for each in pieces.members.all] == [each.ranks for each in whole.members.all]
     for level in range(whole.sketch.levels):
-        np.testing.assert_allclose(pieces.sketch.each(level), whole.sketch.each(level), rtol=1e-3, atol=0.1)
+        np.testing.assert_allclose(
+            pieces.sketch.bins_of_members(level), whole.sketch.bins_of_members(level), rtol=1e-3, atol=0.1
+        )
 
 
 @pytest.mark.slow
@@ -279,7 +281,7 @@ def test_members_are_bounded_whatever_a_job_is_made_of(
         info = stream(f"program{'x' * (number % commands)} -n", f"host{number % hosts}", 1 + number % pids)
         analyzer.update(make_batch(3, columns), info, files, COUNTS)
     assert len(analyzer.members) <= most
-    moved = analyzer.sketch.each(analyzer.sketch.levels - 1).sum()
+    moved = analyzer.sketch.bins_of_members(analyzer.sketch.levels - 1).sum()
     assert moved == pytest.approx(30 * max(pids, commands, hosts), rel=1e-5)
     if max(pids, 1) * commands > 4 * most and pids > 4 * most:
         assert analyzer.losses()["members"] > 0
@@ -300,14 +302,14 @@ def test_a_sketch_holds_the_newest_bins_of_each_level(data: st.DataObject, spans
     for level in range(sketch.levels):
         bin_ns = 10_000_000 * 4**level
         newest = int(everything.max()) // bin_ns
-        assert sketch.each(level).sum() == np.count_nonzero(everything // bin_ns > newest - BINS)
+        assert sketch.bins_of_members(level).sum() == np.count_nonzero(everything // bin_ns > newest - BINS)
 
 
 def test_stamps_of_a_clock_that_jumped_are_left_out() -> None:
     sketch = Sketch(10_000_000)
     start = np.array([1, 2, 3, 86_400], np.int64) * SECOND
     sketch.add(np.zeros(4, np.int64), start, start, np.ones(4, np.int64), 1, until_ns=4 * SECOND)
-    assert (sketch.ahead, sketch.each(0).sum()) == (1, 3)
+    assert (sketch.ahead, sketch.bins_of_members(0).sum()) == (1, 3)
 
 
 @given(
@@ -326,7 +328,7 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
     for row in np.argsort(start + length, kind="stable"):
         at = slice(row, row + 1)
         single.add(member[at], start[at], start[at] + length[at], volume[at], 4)
-    assert whole.each(0).sum() == pytest.approx(volume.sum(), rel=1e-5)
+    assert whole.bins_of_members(0).sum() == pytest.approx(volume.sum(), rel=1e-5)
     low, high = int(start.min()) // 10**7, int((start + length).max()) // 10**7 + 1
     bytes_in = np.zeros((4, high - low))
     for mine, begin, lasting, moved in zip(member, start, length, volume, strict=True):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.online.predictor import Predictor
-from iotide.analyzers.online.window_policy import WindowPolicy, clear_change, lasting, onsets
+from iotide.analyzers.online.window_policy import WindowPolicy, clear_change, onsets, share_at_period
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Flag, make_batch
@@ -138,6 +138,6 @@ def test_period_lasts_where_its_intervals_fill_the_stretch() -> None:
     def view(starts: list[int]) -> SignalWindow:
         return SignalWindow(signal(starts, 200), bin_s=0.1, start_s=0.0, now_s=20.0)
 
-    assert lasting(view(list(range(5, 200, 10))), 1.0) > 0.9
-    assert lasting(view([*range(5, 45, 10), *range(160, 200, 10)]), 1.0) < 0.5
-    assert lasting(view([]), 1.0) == 0.0
+    assert share_at_period(view(list(range(5, 200, 10))), 1.0) > 0.9
+    assert share_at_period(view([*range(5, 45, 10), *range(160, 200, 10)]), 1.0) < 0.5
+    assert share_at_period(view([]), 1.0) == 0.0

@@ -16,7 +16,7 @@ from iotide.analyzers.pipeline.job_groups import JobGroups
 from iotide.analyzers.pipeline.job_interactions import JobInteractions
 from iotide.analyzers.pipeline.job_layers import JobLayers
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.analyzers.pipeline.registry import ANALYZERS
+from iotide.analyzers.registry import ANALYZERS
 from iotide.analyzers.totals import Totals
 from iotide.daemon.jobs.job_analyzers import JobAnalyzers
 from iotide.daemon.jobs.losses.failures import AnalysisFailedError, Failures

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
-from iotide.analyzers.pipeline.registry import ANALYZERS
+from iotide.analyzers.registry import ANALYZERS
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings, IngestStats

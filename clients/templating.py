@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from ..text.units import byte_text, duration_text, rate_text
+from .text.units import byte_text, duration_text, rate_text
 
 
 def page_template(name: str, **filters: Callable[..., Any]) -> jinja2.Template:
@@ -19,7 +19,7 @@ def page_template(name: str, **filters: Callable[..., Any]) -> jinja2.Template:
         filters: filters that add to or replace ``size``, ``rate`` and ``duration``, which all pages have.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

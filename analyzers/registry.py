@@ -4,57 +4,57 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...events import ConfigError
-from ...results.advice import Advice
-from ...results.jobs.file_systems import JobFileSystems
-from ...results.jobs.heat_map import HeatMap
-from ..advice.settings import AdviceSettings
-from ..file_systems.settings import FileSystemsSettings
-from ..heat_map.settings import HeatMapSettings
-from . import job_totals
-from .contract import Analyzer, AnalyzerKind, JobContext, parsed_settings
-from .settings import AnalyzerSettings
+from ..events import ConfigError
+from ..results.advice import Advice
+from ..results.jobs.file_systems import JobFileSystems
+from ..results.jobs.heat_map import HeatMap
+from .advice.settings import AdviceSettings
+from .file_systems.settings import FileSystemsSettings
+from .heat_map.settings import HeatMapSettings
+from .pipeline import job_totals
+from .pipeline.contract import Analyzer, AnalyzerKind, JobContext, parsed_settings
+from .pipeline.settings import AnalyzerSettings
 
 
 # Imported on demand, since imports are slow and a job without events needs none of them.
 def _graph(context: JobContext) -> Analyzer | None:
-    from .job_graph import KIND
+    from .pipeline.job_graph import KIND
 
     return KIND.make(context)
 
 
 def _layers(context: JobContext) -> Analyzer | None:
-    from .job_layers import KIND
+    from .pipeline.job_layers import KIND
 
     return KIND.make(context)
 
 
 def _interactions(context: JobContext) -> Analyzer | None:
-    from .job_interactions import KIND
+    from .pipeline.job_interactions import KIND
 
     return KIND.make(context)
 
 
 def _groups(context: JobContext) -> Analyzer | None:
-    from .job_groups import KIND
+    from .pipeline.job_groups import KIND
 
     return KIND.make(context)
 
 
 def _file_systems(context: JobContext) -> Analyzer | None:
-    from ..file_systems.update import KIND
+    from .file_systems.update import KIND
 
     return KIND.make(context)
 
 
 def _heat_map(context: JobContext) -> Analyzer | None:
-    from ..heat_map.update import KIND
+    from .heat_map.update import KIND
 
     return KIND.make(context)
 
 
 def _advice(context: JobContext) -> Analyzer | None:
-    from ..advice.update import make
+    from .advice.update import make
 
     return make(context)
 
