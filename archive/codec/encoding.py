@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ...events.errors import InputError
 from ...events.schema import Kind, Layer
 from ..integers.byte_templates import count_numbers, put_numbers, take_numbers
-from ..integers.packing import Packed, pack, unpack
+from ..integers.integers import Packed, pack_array, unpack_array
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
 from .grammar import Rules
@@ -114,12 +114,12 @@ def section_part(section: Section) -> Part:
     texts = _Texts(section.calls, section.names, section.templates, section.threads)
     rest, numbers = _text(texts)
     signatures = _Signatures(
-        pack(section.groups.T),  # column by column, so that equal values are adjacent
-        pack(terminals.groups),
-        pack(terminals.literals),
+        pack_array(section.groups.T),  # column by column, so that equal values are adjacent
+        pack_array(terminals.groups),
+        pack_array(terminals.literals),
         [len(each) for each in section.literals],
     )
-    grammar = _Grammar(pack(rules.lengths), pack(rules.values))
+    grammar = _Grammar(pack_array(rules.lengths), pack_array(rules.values))
     own = [numbers, terminals.growths.T.reshape(-1), rules.counts.view(np.int64), *section.literals]
     return Part([rest, _encoder.encode(signatures), _encoder.encode(grammar)], np.concatenate(own))
 
@@ -245,7 +245,7 @@ def _no_stamps(calls: int) -> Iterator[Stamps]:
 
 
 def _column(array: Packed, dtype: type[Any], most: int, where: str) -> npt.NDArray[Any]:
-    values = unpack(array, most, where)
+    values = unpack_array(array, most, where)
     limits = np.iinfo(dtype)
     if len(values) and (int(values.min()) < limits.min or int(values.max()) > limits.max):
         raise InputError(where, None, "an integer out of range", f"values of {np.dtype(dtype).name}")
@@ -253,7 +253,7 @@ def _column(array: Packed, dtype: type[Any], most: int, where: str) -> npt.NDArr
 
 
 def _table(array: Packed, width: int, most: int, where: str) -> npt.NDArray[np.int64]:
-    values = unpack(array, most * width, where)
+    values = unpack_array(array, most * width, where)
     if len(values) % width:
         raise InputError(where, None, f"a table of {len(values)} integers", f"rows of {width}")
     return np.ascontiguousarray(values.reshape(width, -1).T)

@@ -14,8 +14,7 @@ from ...events.definitions import DefinitionTable, Interner
 from ...events.errors import InputError
 from .coder import Coder, Terminals
 from .columns import FIELDS, FIRST_OF_HANDLE, Texts, join
-from .expansion import expand
-from .grammar import Grammar, Rules
+from .grammar import Grammar, Rules, expand
 from .splitter import Splitter
 from .times import Stamps, pack_stamps, unpack_stamps
 

@@ -12,11 +12,10 @@ import msgspec
 import numpy as np
 
 from ...events.errors import InputError
-from ..bundles import decode_bundle, numbers_of
+from ..blocks import decode_bundle, numbers_of
 from ..codec.encoding import Part, PartKind
 from ..merge.merged import Key, MergedParts
-from ..merge.rank_patterns import Integers
-from ..merge.rank_sets import MAX_MEMBERS, Members
+from ..merge.rank_patterns import MAX_MEMBERS, Integers, Members
 
 _HELD: Final = 1 << 26
 """Maximum size of cached unpacked blocks, and of cached pieces, bytes."""

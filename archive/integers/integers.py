@@ -1,17 +1,20 @@
-"""Pack integers as bytes: differences between neighbours, split by byte significance, deflated."""
+"""Pack integers as bytes: differences between neighbours, split by byte significance, deflated.
+
+Few integers are variable-length ones: seven bits per byte, lowest first; integers near 0 take one byte.
+"""
 
 from __future__ import annotations
 
 import zlib
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from ...events.errors import InputError
 from ..native_library import native
-from .varints import differences
 
 _LEVEL: Final = 6
 _MANY: Final = 4096
@@ -35,6 +38,13 @@ _END: Final = b"\x03\x00"
 _STORED: Final = b"\x00\x01\x00\xfe\xff"
 """An empty last block, and the head of a stored block of one byte: RFC 1951."""
 _ADLER: Final = 65521
+_MAX_BYTES: Final = 10
+"""Maximum size of a 64-bit integer."""
+_MORE: Final = 0x80
+_STEPS: Final = np.array([1 << 7 * place for place in range(1, _MAX_BYTES)], np.uint64)
+"""Values from which one more byte is needed."""
+_MAX_VARINTS: Final = 1 << 14
+"""Number of integers up to which an array is not deflated alone, but with the rest of its block."""
 
 
 def pack(values: npt.NDArray[np.int64]) -> bytes:
@@ -166,3 +176,100 @@ def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
     zigzag = np.frombuffer(raw, np.uint8).reshape(8, count).T.copy().view("<i8").reshape(count)
     grown = (zigzag.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(zigzag & 1)
     return np.cumsum(grown, dtype=np.int64)
+
+
+def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> bytes:
+    """Encode int64 values, or with ``grown`` their differences, modulo 2^64.
+
+    They are zigzag-coded, then written as seven bits per byte; the eighth bit means that more bytes follow.
+
+    >>> encode_varints(np.array([0, -1, 64, 300])).hex(" ")
+    '00 01 80 01 d8 04'
+    >>> encode_varints(np.array([7, 8, 10]), grown=True).hex(" ")
+    '0e 02 04'
+    """
+    if not len(values):
+        return b""
+    compiled = native()
+    if compiled is None:
+        return _encode(differences(values) if grown else values)
+    if not values.flags.c_contiguous:
+        values = values.copy()
+    room = np.empty(_MAX_BYTES * len(values), np.uint8)
+    length = compiled.varints_encode(values.ctypes.data, len(values), grown, room.ctypes.data)
+    return room[:length].tobytes()
+
+
+def differences(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the first value and the differences between neighbours, int64[n], modulo 2^64."""
+    grown = values.copy()
+    grown[1:] -= values[:-1]
+    return grown
+
+
+def _encode(values: npt.NDArray[np.int64]) -> bytes:
+    zigzag = ((values << 1) ^ (values >> 63)).view(np.uint64)
+    if zigzag.max() < _MORE:
+        return zigzag.astype(np.uint8).tobytes()
+    lengths = np.searchsorted(_STEPS, zigzag, "right") + 1
+    ends = np.cumsum(lengths)
+    out = np.empty(int(ends[-1]), np.uint8)
+    for place in range(int(lengths.max())):
+        here = np.flatnonzero(lengths > place)
+        bits = (zigzag[here] >> np.uint64(7 * place)).astype(np.uint8) & 0x7F
+        out[ends[here] - lengths[here] + place] = bits | np.where(lengths[here] > place + 1, _MORE, 0).astype(np.uint8)
+    return out.tobytes()
+
+
+def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
+    """Decode ``count`` values.
+
+    Raises:
+        InputError: the bytes do not contain that many values; no more memory is used than they need.
+    """
+    read = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(read < _MORE) + 1
+    if len(ends) != count or (count and int(ends[-1]) != len(read)) or (not count and len(read)):
+        raise InputError(where, None, f"{len(data)} bytes of {len(ends)} integers, or cut", f"{count} integers")
+    if count and len(read) == count:
+        return (read >> 1).astype(np.int64) ^ -(read & 1).astype(np.int64)
+    begins = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
+    lengths = ends - begins
+    if count and int(lengths.max()) > _MAX_BYTES:
+        raise InputError(where, None, f"an integer of {int(lengths.max())} bytes", f"at most {_MAX_BYTES}")
+    zigzag = np.zeros(count, np.uint64)
+    for place in range(int(lengths.max(initial=0))):
+        here = np.flatnonzero(lengths > place)
+        zigzag[here] |= (read[begins[here] + place] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * place)
+    return (zigzag >> np.uint64(1)).view(np.int64) ^ -(zigzag & np.uint64(1)).view(np.int64)
+
+
+class Packed(msgspec.Struct, array_like=True, frozen=True):
+    """Up to ``_MAX_VARINTS`` integers as ``varints`` of their differences, more as by ``pack``."""
+
+    count: int
+    data: bytes
+
+
+_NOTHING: Final = Packed(0, b"")
+
+
+def pack_array(array: npt.NDArray[Any]) -> Packed:
+    """Pack an array of integers in row-major order."""
+    flat = np.ascontiguousarray(array, np.int64).reshape(-1)
+    if len(flat) > _MAX_VARINTS:
+        return Packed(len(flat), pack(flat))
+    return Packed(len(flat), encode_varints(flat, grown=True)) if len(flat) else _NOTHING
+
+
+def unpack_array(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:
+    """Unpack the result of ``pack``.
+
+    Raises:
+        InputError: it is not an array of at most ``most`` integers.
+    """
+    if not 0 <= array.count <= most:
+        raise InputError(where, None, f"an array of {array.count} integers", f"at most {most}")
+    if array.count > _MAX_VARINTS:
+        return unpack(array.data, array.count, where)
+    return np.cumsum(decode_varints(array.data, array.count, where), dtype=np.int64)

@@ -14,10 +14,8 @@ import numpy as np
 from ...events.errors import InputError
 from ..codec.encoding import MAX_NUMBERS
 from ..integers import integers
-from ..integers.packing import Packed, pack, unpack
-from ..integers.varints import decode_varints, encode_varints
-from .rank_patterns import Integers, Patterns
-from .rank_sets import Members, encode_members
+from ..integers.integers import Packed, decode_varints, encode_varints, pack_array, unpack_array
+from .rank_patterns import Integers, Members, Patterns, encode_members
 
 _CHUNK: Final = 1 << 16
 """Number of kept numbers that are packed together. Reading one member unpacks no more than these."""
@@ -91,11 +89,11 @@ def encode_merged(key: Key, patterns: Patterns, number_of: Callable[[bytes], int
             list(key.pieces),
             key.width,
             encode_members(patterns.ranks),
-            pack(slopes),
+            pack_array(slopes),
             encode_members(patterns.counts),
-            pack(patterns.begins if patterns.begins.any() else patterns.begins[:0]),
-            pack(patterns.firsts),
-            pack(patterns.steps),
+            pack_array(patterns.begins if patterns.begins.any() else patterns.begins[:0]),
+            pack_array(patterns.firsts),
+            pack_array(patterns.steps),
             by_column,
             kept,
         )
@@ -182,7 +180,7 @@ class MergedParts:
     def _counts(self) -> Integers:
         """Lines of each column, int64[width]; 0: the column is kept."""
         packed = self._payload.counts
-        firsts, steps, lengths = (unpack(each, self.key.width, self._where) for each in packed)
+        firsts, steps, lengths = (unpack_array(each, self.key.width, self._where) for each in packed)
         if not len(firsts) == len(steps) == len(lengths) or (lengths <= 0).any() or (lengths > self.key.width).any():
             raise self._broken("counts of lines")
         if int(lengths.sum()) != self.key.width:
@@ -198,9 +196,9 @@ class MergedParts:
         """Begin, first value and step of each line."""
         counts = self._counts[self._counts > 0]
         total = int(counts.sum())
-        firsts = unpack(self._payload.firsts, total, self._where)
-        steps = unpack(self._payload.steps, total, self._where)
-        begins = unpack(self._payload.begins, total, self._where)
+        firsts = unpack_array(self._payload.firsts, total, self._where)
+        steps = unpack_array(self._payload.steps, total, self._where)
+        begins = unpack_array(self._payload.begins, total, self._where)
         if not len(begins):
             begins = np.zeros(total, np.int64)
         if not len(begins) == len(firsts) == len(steps) == total:
@@ -221,7 +219,7 @@ class MergedParts:
 
     @cached_property
     def _slopes(self) -> Integers:
-        slopes = unpack(self._payload.slopes, self.key.width, self._where)
+        slopes = unpack_array(self._payload.slopes, self.key.width, self._where)
         if len(slopes) not in (0, self.key.width):
             raise self._broken("a slope for each column")
         return slopes if len(slopes) else np.zeros(self.key.width, np.int64)

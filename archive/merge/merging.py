@@ -12,8 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ..blocks import MAX_PIECE, BlockKind
-from ..bundles import MAX_BUNDLE, encode_bundle
+from ..blocks import MAX_BUNDLE, MAX_PIECE, BlockKind, encode_bundle
 from ..codec.encoding import MAX_NUMBERS, Part, PartKind
 from .merged import Key, encode_merged
 from .rank_patterns import Integers, Patterns, find_patterns, merge_patterns

@@ -17,8 +17,7 @@ from typing import Any
 
 import msgspec
 from iotide.analyzers.pipeline.snapshots import SnapshotError, restore
-from iotide.archive.blocks import BlockKind, encode_block, head, read_blocks
-from iotide.archive.bundles import decode_bundle, encode_bundle
+from iotide.archive.blocks import BlockKind, decode_bundle, encode_block, encode_bundle, head, read_blocks
 from iotide.archive.file.reader import ArchiveReader
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Origin

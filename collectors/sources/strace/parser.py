@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from pathlib import PurePath
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,6 @@ from .calls import CallTable
 from .line import LineKind, Lines, scan
 from .other_lines import SecondHalfFinder
 from .paths import absolute
-from .process_tree import ProcessTree
 from .texts import Extents, Texts
 from .time import StampReader, Times
 from .unfinished_calls import CallAssembler
@@ -34,6 +34,12 @@ _NAMELESS = (
 _CUT_RESULT = re.compile(rb"= -?[0-9][^<]*\n\Z")
 """End of a last line that lacks its duration. Its result may lack digits: 88 of 8893 bytes."""
 _MOVES = (int(Kind.READ), int(Kind.WRITE))
+_NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name.startswith("E")}
+MAX_THREADS: Final = 1 << 18
+"""Maximum number of threads whose process is stored. Each further thread counts as its own process."""
+MAX_PID: Final = 2**22
+"""Maximum pid of Linux."""
+_THREAD: Final = b"CLONE_THREAD"
 
 
 class StraceParser:
@@ -173,9 +179,6 @@ class StraceParser:
         return make_batch(len(calls), columns)
 
 
-_NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name.startswith("E")}
-
-
 def _single(extents: Extents) -> Extents:
     """Return one-part texts in the two-part form of ``Texts``, with an empty second part."""
     pairs = np.zeros((len(extents), 2, 2), np.uint32)
@@ -191,3 +194,43 @@ def name_parts(name: str) -> tuple[str, str, int]:
         return "", "", -1
     rank = parts[2]
     return parts[0], parts[1], int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else -1
+
+
+class ProcessTree:
+    """Maps threads to processes, because strace states only the thread id."""
+
+    def __init__(self) -> None:
+        self._process_of: dict[int, int] = {}
+
+    def add_forks(self, data: bytes, calls: Lines) -> npt.NDArray[np.bool_]:
+        """Process calls that created processes or threads, in their order.
+
+        Args:
+            data: data to which the extents in ``calls`` refer.
+            calls: lines of clone, fork and similar calls, with their return values.
+
+        Returns:
+            Mask of the calls that created a process (not a thread) with a known parent.
+        """
+        processes = (calls["pid"] > 0) & (calls["result"] > 0) & (calls["result"] <= MAX_PID)
+        for at, (parent, child, (begin, end)) in enumerate(
+            zip(*(calls[name].tolist() for name in ("pid", "result", "arguments")), strict=True)
+        ):
+            if not processes[at]:
+                continue
+            if data.find(_THREAD, begin, end) < 0:
+                self._process_of.pop(child, None)
+                continue
+            processes[at] = False
+            if child in self._process_of or len(self._process_of) < MAX_THREADS:
+                self._process_of[child] = self._process_of.get(parent, parent)
+        return processes
+
+    def processes(self, threads: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        """Return the process of each thread, the thread itself if unknown."""
+        if not self._process_of:
+            return threads
+        found, which = np.unique(threads, return_inverse=True)
+        own = np.array([self._process_of.get(thread, thread) for thread in found.tolist()], np.uint32)
+        processes: npt.NDArray[np.uint32] = own[which]
+        return processes

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.archive.codec.expansion import expand
-from iotide.archive.codec.grammar import Grammar, Rules
+from iotide.archive.codec.grammar import Grammar, Rules, expand
 from iotide.archive.codec.grammar_fallback import GrammarFallback
 from iotide.archive.native_library import native
 from iotide.events import InputError

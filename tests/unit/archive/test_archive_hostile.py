@@ -18,13 +18,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.archive.blocks import BlockKind, encode_block, head, read_blocks
-from iotide.archive.bundles import decode_bundle, encode_bundle, numbers_of
+from iotide.archive.blocks import BlockKind, decode_bundle, encode_block, encode_bundle, head, numbers_of, read_blocks
 from iotide.archive.codec.encoding import PartKind
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.archive.integers import integers
-from iotide.archive.integers.packing import Packed, pack
+from iotide.archive.integers.integers import Packed, pack_array
 from iotide.archive.merge.merged import MergedParts
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
@@ -124,7 +123,7 @@ def with_times(place: int, value: Any) -> bytes:
 
 
 def array(*values: int) -> Packed:
-    return pack(np.array(values, np.int64))
+    return pack_array(np.array(values, np.int64))
 
 
 def pack_of(count: int) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.archive.integers import integers, varints
+from iotide.archive.integers import integers
 from iotide.archive.native_library import native
 
 
@@ -95,9 +95,9 @@ WIDE = st.integers(-(2**63), 2**63 - 1)
 def test_kernel_and_numpy_write_the_same_varints(numbers: list[int], grown: bool, stride: int) -> None:
     values = np.array(numbers, np.int64)[::stride]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(varints, "native", lambda: None)
-        expected = varints.encode_varints(values, grown=grown)
+        patch.setattr(integers, "native", lambda: None)
+        expected = integers.encode_varints(values, grown=grown)
     assert native() is not None
-    assert varints.encode_varints(values, grown=grown) == expected
-    read = varints.decode_varints(expected, len(values), "here")
+    assert integers.encode_varints(values, grown=grown) == expected
+    read = integers.decode_varints(expected, len(values), "here")
     assert (np.cumsum(read) if grown else read).tolist() == values.tolist()
