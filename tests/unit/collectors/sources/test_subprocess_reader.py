@@ -23,7 +23,7 @@ from support.places import TESTS
         ("crashing", "its reader broke (SIGSEGV: it hurts)"),
         ("raising", "its reader broke (exit status 1: RuntimeError: out of order)"),
         ("hanging", "its reader process did not respond for 2 s"),
-        ("babbling", "its reader process stopped unexpectedly ("),
+        ("printing_garbage", "its reader process stopped unexpectedly ("),
         ("absent", "its reader broke (exit status 1: AttributeError"),
     ],
 )
