@@ -1,4 +1,7 @@
-"""Write docs/example-runs.md: the summary of ``iotide run`` for six typical programs."""
+"""Write docs/example-runs.md: the summary of ``iotide run`` for six typical programs.
+
+Arguments are words of the titles of programs to run again; the page keeps the other sections.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,11 @@ file system, the period, the first change with its saving, a summary in one sent
 
 def main() -> None:
     """Run all programs, and write the page."""
-    parts = [HEAD]
+    parts, known = [HEAD], _sections()
     for example in EXAMPLES:
+        if sys.argv[1:] and not any(word in example.title for word in sys.argv[1:]):
+            parts.append(known[example.title])
+            continue
         if missing := [name for name in example.needs if shutil.which(name) is None]:
             raise SystemExit(f"not installed: {', '.join(missing)}")
         with tempfile.TemporaryDirectory() as folder:
@@ -33,6 +39,12 @@ def main() -> None:
         parts.append(f"## {example.title}\n\n```\n$ {example.shown}\n{text}\n```\n\n{example.explanation}\n")
         print(text, flush=True)
     PAGE.write_text("\n".join(parts))
+
+
+def _sections() -> dict[str, str]:
+    """Return the sections of the present page by title."""
+    _, *sections = PAGE.read_text().split("\n## ")
+    return {each.partition("\n")[0]: f"## {each.rstrip()}\n" for each in sections}
 
 
 if __name__ == "__main__":

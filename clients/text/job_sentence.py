@@ -73,6 +73,8 @@ def _moved_text(advice: Advice, sure: Prediction | None) -> str:
         amount = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
         if sure.who is not None:  # the request size is that of the whole job
             return f"{amount} ({members_text(sure.who)})"
+        if not advice.manner.endswith(way) and way != "reads and writes":
+            return amount  # most bytes go the other way, and the request size is theirs
     else:
         ways = ((advice.bytes_written, "writes"), (advice.bytes_read, "reads"))
         amount = " and ".join(

@@ -79,7 +79,7 @@ EXAMPLES: Final = (
         (),
         "iotide run -- python3 lines.py .",
         lambda folder: [sys.executable, str(SOURCES / "lines.py"), str(folder)],
-        "The script flushes each line: 26 bytes per write. This costs little here, so there is no advice. The "
+        "The script flushes each line: about 21 bytes per write. This costs little here, so there is no advice. The "
         "period is that of its steps.",
     ),
     Example(

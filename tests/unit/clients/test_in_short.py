@@ -69,6 +69,12 @@ def test_period_of_some_members_names_them_and_excludes_other_requests() -> None
     )
 
 
+def test_period_of_writes_has_no_size_of_reads() -> None:
+    mostly_reads = advice(bytes_read=10**12, manner="through 9.5 KiB reads")
+    writes = prediction().model_copy(update={"mode": "write"})
+    assert job_sentence(mostly_reads, writes) == "writes 3.1 GB every 27 s; nothing to change"
+
+
 def test_few_periods_give_no_statement_for_an_hour() -> None:
     assert "an hour" not in job_sentence(advice(finding()), prediction(period_s=1500.0))
 
@@ -117,7 +123,7 @@ def test_bytes_of_files_that_are_not_those_asked_for_are_explained() -> None:
 )
 def test_both_ways_are_named_if_both_move_much(read: int, written: int, told: str) -> None:
     both = prediction().model_copy(update={"mode": "both"})
-    assert job_sentence(advice(bytes_read=read, bytes_written=written), both).startswith(f"{told} 3.1 GB every 27 s ")
+    assert job_sentence(advice(bytes_read=read, bytes_written=written), both).startswith(f"{told} 3.1 GB every 27 s")
 
 
 def test_calls_that_overlap_have_no_share_of_the_run() -> None:
