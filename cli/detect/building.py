@@ -17,7 +17,7 @@ from ..traces.ordered_columns import OrderedColumns
 from ..traces.trace_reading import Trace, name_of
 
 
-class Detected(NamedTuple):
+class DetectionResult(NamedTuple):
     """The report, and data for charts. The data are events of the members with the period, and the periods of others.
 
     ``member_events`` is None if all members have the period.
@@ -34,7 +34,7 @@ def report_of(
     settings: DetectSettings,
     wanted: AnalysisOptions,
     span_ns: tuple[int, int] | None = None,
-) -> Detected:
+) -> DetectionResult:
     """Detect the period of a trace.
 
     Args:
@@ -65,4 +65,4 @@ def report_of(
         problems_total=trace.problems.total,
         not_carried=unsupported_list(trace.unsupported),
     )
-    return Detected(report, own, beside)
+    return DetectionResult(report, own, beside)

@@ -178,7 +178,7 @@ class StreamWriter:
                 by_use = sorted(self._threads, key=lambda key: self._threads[key].used)
                 self._end(by_use[: len(by_use) // 2 + 1])
             writers: list[Any] = []
-            lanes = Lanes[_Open](partial(self._write_leave, writers), self._count_cut)
+            lanes = Lanes[_Open](partial(self._write_leave, writers), self._count_shortened_call)
             name = f"thread {tid}" if tid else "all threads"
             if part := self._parts[pid, rank, tid]:
                 name += f", part {part + 1}"
@@ -206,7 +206,7 @@ class StreamWriter:
         self._open += 1
         return writer
 
-    def _count_cut(self) -> None:
+    def _count_shortened_call(self) -> None:
         self._lost["ends of calls that reach into the next call of their thread (cut there)"] += 1
 
     def _add_attributes(self, attributes: dict[str, int]) -> None:

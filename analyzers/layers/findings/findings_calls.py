@@ -139,4 +139,8 @@ def _busiest(view: ReportContext, layer: LayerStats, by: str) -> tuple[str, int,
     total = np.zeros((len(calls), len(NAMED)), np.int64)
     np.add.at(total, at, sums[mine])
     row = int(np.argmax(total[:, NAMED.index(by)]))
-    return view.call(int(calls[row])) or "calls without a name", int(total[row, 0]), int(total[row, NAMED.index(by)])
+    return (
+        view.call_name(int(calls[row])) or "calls without a name",
+        int(total[row, 0]),
+        int(total[row, NAMED.index(by)]),
+    )

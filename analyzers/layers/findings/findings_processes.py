@@ -30,7 +30,7 @@ def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Ite
         share = float(times[:few].sum()) / total
         if few <= limits.few_processes * count:
             busiest = process[rows[:few]].tolist()
-            hosts = sorted({view.host(each) for each in busiest})
+            hosts = sorted({view.host_name(each) for each in busiest})
             where = f" on {hosts[0]}" if len(hosts) == 1 and len(view.hosts) > 1 else ""
             yield Finding(
                 rule="concentrated",

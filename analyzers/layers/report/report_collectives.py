@@ -30,7 +30,7 @@ def collectives(view: ReportContext, top: int, most_ranks: int) -> list[Collecti
         ranks = [
             CollectiveRank(
                 process=view.process(int(process[rows[at]])),
-                host=view.host(int(process[rows[at]])),
+                host=view.host_name(int(process[rows[at]])),
                 calls=int(mine[at, _CALLS]),
                 seconds=int(mine[at, _NANO]) / _NS,
                 bytes=int(mine[at, _BYTES]),
@@ -44,7 +44,7 @@ def collectives(view: ReportContext, top: int, most_ranks: int) -> list[Collecti
         last, times = max(wait.last.items(), key=lambda each: each[1], default=(0, 0))
         made.append(
             Collective(
-                call=view.call(sites.calls[number]) or OTHER_NAME,
+                call=view.call_name(sites.calls[number]) or OTHER_NAME,
                 file=view.class_path(sites.classes[number]),
                 calls=int(total[_CALLS]),
                 processes=len(rows),

@@ -37,11 +37,11 @@ class ReportContext:
     analyzer: LayerAnalyzer
     calls: Sequence[str]
 
-    def call(self, number: int) -> str:
+    def call_name(self, number: int) -> str:
         """Return the name of a call."""
         return self.calls[number] if 0 <= number < len(self.calls) else ""
 
-    def host(self, row: int) -> str:
+    def host_name(self, row: int) -> str:
         """Return the host of a process."""
         return self.analyzer.processes.known[row].host
 

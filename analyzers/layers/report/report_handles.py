@@ -45,7 +45,7 @@ def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
             parent=tree.parents[at],
             depth=deep[at] - 1,
             layer=layer_name(tree.layers[at]),
-            call=view.call(tree.calls[at]),
+            call=view.call_name(tree.calls[at]),
             file=view.class_path(tree.classes[at]),
             processes=int(processes[at]),
             **amounts(HandleNode, NODE, total[at]),
@@ -77,7 +77,7 @@ def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], i
     made = [
         ProcessLayer(
             process=view.process(int(process[row])),
-            host=view.host(int(process[row])),
+            host=view.host_name(int(process[row])),
             layer=layer_name(int(layer[row])),
             data_seconds=int(view.data_ns[row]) / _NS,
             **amounts(ProcessLayer, PROCESS, sums[row]),

@@ -133,7 +133,7 @@ def named_calls(view: ReportContext, top: int) -> list[CallLayer]:
             layer=layer_name(int(layer[row])),
             group=GROUPS[group[row]],
             way=WAYS[way[row]],
-            call=view.call(int(call[row])),
+            call=view.call_name(int(call[row])),
             **amounts(CallLayer, NAMED, sums[row]),
         )
         for row in largest(sums[:, NAMED.index("exclusive_ns")], top).tolist()

@@ -41,7 +41,7 @@ class Process:
         self.stream = ""
         self.interner = Interner()
         self._named = named
-        self._nameless = 0
+        self._files_without_name = 0
         self._unit_ns = _UNITS_NS["US"]
         self._unix = True
         self._rank = -1
@@ -169,14 +169,14 @@ class Process:
         if hashes.count(None) == len(hashes):
             return self._paths.of([each.fname if type(each.fname) is str else "" for each in arguments])
         numbers = self._hashes.of(["" if type(each) not in (str, int) else each for each in hashes])
-        unsupported.add("files whose names are not in the trace, only their hashes", self._nameless)
-        self._nameless = 0
+        unsupported.add("files whose names are not in the trace, only their hashes", self._files_without_name)
+        self._files_without_name = 0
         return numbers
 
     def _number(self, file: str | int) -> int:
         path = self._named(file)
         if not path and file != "":
-            self._nameless += 1
+            self._files_without_name += 1
             path = f"fhash:{str(file)[:64]}"
         return self.interner.file(path)
 

@@ -151,16 +151,16 @@ class _Stream:
         self._calls = TextNumbers(self._number_call)
         self._files = TextNumbers(self.interner.file)
         self._signatures = TextNumbers[str](lambda text: self.interner.new_signature(text) if text else 0)
-        self._layers = np.zeros(64, np.uint8)
-        self._kinds = np.zeros(64, np.uint8)
+        self._layer_of_call = np.zeros(64, np.uint8)
+        self._kind_of_call = np.zeros(64, np.uint8)
 
     def batch(self, lines: _Lines) -> EventBatch:
         """Convert lines of this stream to events."""
         calls = self._calls.of(lines.texts("call"))
         columns: dict[str, npt.ArrayLike] = dict(lines.numbers)
         columns["call"] = calls
-        columns["kind"] = kinds = self._kinds[calls]
-        columns["layer"] = layers = self._layers[calls]
+        columns["kind"] = kinds = self._kind_of_call[calls]
+        columns["layer"] = layers = self._layer_of_call[calls]
         if "layer" in lines.keys:
             named = np.array([_LAYERS.get(layer.upper(), -1) for layer in lines.texts("layer")])
             columns["layer"] = np.where(named < 0, layers, named)
@@ -192,11 +192,11 @@ class _Stream:
 
     def _number_call(self, call: str) -> int:
         number = self.interner.string(call)
-        while number >= len(self._kinds):
-            self._layers = np.concatenate((self._layers, np.zeros_like(self._layers)))
-            self._kinds = np.concatenate((self._kinds, np.zeros_like(self._kinds)))
+        while number >= len(self._kind_of_call):
+            self._layer_of_call = np.concatenate((self._layer_of_call, np.zeros_like(self._layer_of_call)))
+            self._kind_of_call = np.concatenate((self._kind_of_call, np.zeros_like(self._kind_of_call)))
         if number:
-            self._layers[number], self._kinds[number] = classify(call)
+            self._layer_of_call[number], self._kind_of_call[number] = classify(call)
         return number
 
 
