@@ -241,9 +241,9 @@ def test_missing_facts_of_a_trace_are_reported(tmp_path: Path) -> None:
     lost = converted(tmp_path, process)
     assert sorted((what.partition(" (")[0], count) for what, count in lost.items()) == [
         ("access modes of handles", 1),
+        ("distances of seeks", 1),
         ("ends of calls that reach into the next call of their thread", 2),
         ("handles of reads and writes", 3),
-        ("distances of seeks", 1),
         ("opened and closed handles", 1),
     ]
     calls = read(tmp_path)
