@@ -79,6 +79,12 @@ class SignalPassing:
             self._child.send_signal(number)
 
 
+def outlive_interrupts() -> None:
+    """Ignore Ctrl-C until this process ends. A second Ctrl-C would otherwise cost the report and the exit status."""
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _ignore)
+
+
 def shell_status(returncode: int) -> int:
     """Return an exit status as a shell reports it. Death by signal N is 128 + N."""
     return returncode if returncode >= 0 else 128 - returncode

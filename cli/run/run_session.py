@@ -160,7 +160,7 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
     """Read the command's backlog, and report progress if it takes long. A keyboard interrupt ends it."""
     source.finish()
     feed.stop_buffering()
-    loop = asyncio.get_running_loop()
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
     loop.add_signal_handler(signal.SIGINT, feed.cancel)
     try:
         wait_s = _REPORT_AFTER_S
@@ -170,7 +170,8 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
                 print_message(f"reading on{to_go} (Ctrl-C leaves the rest out)")
             wait_s = _REPORT_EVERY_S
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        loop.remove_signal_handler(signal.SIGINT)  # to Python's default, whatever it was before
+        signal.signal(signal.SIGINT, before)
     if (error := feeding.exception()) is not None:
         print_message(f"reading stopped: {error!r}")
     if left := source.waiting_calls:

@@ -30,7 +30,7 @@ from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
 from ..common.socket_folder import GATE, socket_folder
 from .burst_deferral import BurstDeferral
-from .launch import SignalPassing, start
+from .launch import SignalPassing, outlive_interrupts, start
 from .low_priority import LowPriority
 from .messages import print_message
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
@@ -91,6 +91,7 @@ def run_traced(plan: RunPlan) -> int:
         command = plan.command
         if launcher is not None and launcher.exports_by_name and session is not None and session.nodes is not None:
             command, environment = with_exports(command, os.environ, environment)
+        outlive_interrupts()
         with SignalPassing() as passing:
             started = time.time()
             child = start(command, environment)

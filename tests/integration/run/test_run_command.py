@@ -114,6 +114,23 @@ def test_signal_sent_to_us_reaches_the_program(tmp_path: Path, number: signal.Si
         assert running.wait(timeout=DEADLINE_S) == 40
 
 
+def test_interrupts_after_the_end_of_the_program_cost_neither_report_nor_status(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    script = f"trap '' INT; echo x > data; echo up > {ready}; exit 3"
+    command = ["env", "--default-signal=INT", *IOTIDE, "run", "--no-archive", "-o", "report", "--", "sh", "-c", script]
+    with Program(command, cwd=tmp_path, env=plain_environment(), stderr=subprocess.DEVNULL) as running:
+        assert ready.read_text() == "up\n"
+
+        def ended() -> bool:
+            running.send_signal(signal.SIGINT)
+            return running.poll() is not None
+
+        wait_for(ended, what="the end of iotide")
+        assert running.returncode == 3
+    assert (tmp_path / "report" / "report.html").exists()
+
+
 def test_fio_is_traced_with_all_its_bytes(tmp_path: Path) -> None:
     fio = need("fio")
     job = ["--name=w", "--rw=write", "--bs=64k", "--size=4m", "--ioengine=psync", f"--directory={tmp_path}"]
