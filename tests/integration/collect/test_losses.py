@@ -86,7 +86,9 @@ def test_processes_that_cannot_reach_the_socket_are_told(tmp_path: Path, again: 
     summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
     assert summary.job.losses["processes_unheard"] == count
     assert not summary.job.complete
-    assert f"lost: {count} processes that could not reach the collector" in done.stderr
+    assert (
+        f"lost: {'1 process' if count == 1 else f'{count} processes'} that could not reach the collector" in done.stderr
+    )
     assert sum(row.times for row in summary.unseen if "could not reach the collector" in row.reason) == count
 
 
