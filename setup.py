@@ -53,6 +53,15 @@ class BuildTracer(build_ext):
             super().build_extensions()
         self.extensions = extensions
 
+    def copy_file(self, infile, outfile, *args, **kwargs):
+        """Replace a library in one step: a program that starts meanwhile would load a part of it."""
+        if not self.force and os.path.exists(outfile) and os.path.getmtime(infile) <= os.path.getmtime(outfile):
+            return outfile, False
+        partial = f"{outfile}.partial"
+        super().copy_file(infile, partial, *args, **kwargs)
+        os.replace(partial, outfile)
+        return outfile, True
+
     def get_ext_filename(self, fullname):
         *folders, name = fullname.split(".")
         return "/".join([*folders, f"lib{name}.so"])
