@@ -55,11 +55,12 @@ class BuildTracer(build_ext):
 
     def copy_file(self, infile, outfile, *args, **kwargs):
         """Replace a library in one step: a program that starts meanwhile would load a part of it."""
-        if not self.force and os.path.exists(outfile) and os.path.getmtime(infile) <= os.path.getmtime(outfile):
+        source, target = Path(infile), Path(outfile)
+        if not self.force and target.exists() and source.stat().st_mtime <= target.stat().st_mtime:
             return outfile, False
-        partial = f"{outfile}.partial"
-        super().copy_file(infile, partial, *args, **kwargs)
-        os.replace(partial, outfile)
+        partial = target.with_name(f"{target.name}.partial")
+        super().copy_file(infile, str(partial), *args, **kwargs)
+        partial.replace(target)
         return outfile, True
 
     def get_ext_filename(self, fullname):

@@ -95,6 +95,7 @@ def test_alert_rules_are_valid_and_use_metrics_that_exist() -> None:
     assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES) | recorded | members
 
 
+@pytest.mark.slow
 def test_alert_rules_alert_when_they_are_to() -> None:
     tests = ROOT / "deploy/prometheus/rules_test.yml"
     done = subprocess.run([need("promtool"), "test", "rules", tests], capture_output=True, text=True)

@@ -74,6 +74,7 @@ def test_subjects_that_clients_show_do_not_lean_on_one_another() -> None:
             assert not others & (SHOWN - {subject}), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["analyzers", "archive", "cli", "clients", "collectors", "events"])
 def test_folders_of_a_part_import_one_another_one_way(part: str) -> None:
     used: dict[str, set[str]] = {}
@@ -84,6 +85,7 @@ def test_folders_of_a_part_import_one_another_one_way(part: str) -> None:
     TopologicalSorter(used).prepare()  # raises CycleError with a circle's folders
 
 
+@pytest.mark.slow
 def test_analyzers_are_pure() -> None:
     for path in files_of("analyzers"):
         tops = {name.split(".")[0] for name in imported_modules(path)}

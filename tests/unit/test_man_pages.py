@@ -51,6 +51,7 @@ def test_pages_are_the_same_again(pages: dict[str, str], tmp_path: Path, monkeyp
     assert '"2023-11-14"' in (tmp_path / "once" / "iotide.1").read_text()
 
 
+@pytest.mark.slow
 def test_groff_reads_them_without_a_warning_and_shows_the_text(pages: dict[str, str]) -> None:
     groff = need("groff")
     for name, page in pages.items():

@@ -100,6 +100,7 @@ def test_however_events_are_cut_the_same_is_told(
     assert pieces.losses() == whole.losses()
 
 
+@pytest.mark.slow
 @every
 @settings(max_examples=25)
 @given(seed=seeds, counts=lengths)

@@ -50,6 +50,7 @@ def totals(heat: HeatMap) -> dict[str, float]:
     return {row.name: row.seconds for row in heat.rows}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

@@ -166,6 +166,7 @@ def test_state_of_another_version_is_refused() -> None:
         restore(msgspec.msgpack.encode(document))
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(data=st.data())
 def test_damage_is_told_and_never_ends_anything_else(data: st.DataObject) -> None:

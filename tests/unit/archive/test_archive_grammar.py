@@ -73,6 +73,7 @@ def test_expansion_is_the_input_and_no_other_length_is_taken(given: list[int]) -
             expanded(rules, other)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(terminals, st.lists(st.integers(0, 90), max_size=4))
 def test_pieces_of_input_make_no_difference(given: list[int], cuts: list[int]) -> None:

@@ -238,6 +238,7 @@ def test_processes_of_one_rank_and_those_without_are_told_apart() -> None:
     assert_same(opened(written(made)), made)
 
 
+@pytest.mark.slow
 def test_one_stream_is_read_without_unpacking_what_others_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     made = [strided(rank, 400, 300) for rank in range(400)]
@@ -322,6 +323,7 @@ def split_runs(values: list[int]) -> list[int]:
     return begins
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.integers(-2, 2), min_size=5, max_size=5), min_size=2, max_size=40), st.booleans())
 def test_pieces_of_a_column_are_as_long_as_they_can_be(steps: list[list[int]], summed: bool) -> None:
@@ -335,6 +337,7 @@ def test_pieces_of_a_column_are_as_long_as_they_can_be(steps: list[list[int]], s
         assert list(itertools.islice(begins, count)) == expected[:count]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_patterns_give_back_any_table_however_it_was_merged(data: st.DataObject) -> None:

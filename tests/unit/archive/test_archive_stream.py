@@ -120,6 +120,7 @@ def test_incompressible_calls_begin_new_sections() -> None:
     assert_same(sections, batch)
 
 
+@pytest.mark.slow
 def test_signatures_whose_integers_differ_in_upper_bits_alone_are_told_apart() -> None:
     draws = np.random.default_rng(1).integers(0, 2**12, (40_000, 2)) << 46
     texts = [f"f(a={a}, b={b})" for a, b in draws.tolist()]

@@ -30,6 +30,7 @@ def test_integers_of_any_range_come_back(dtype: type[np.integer], data: st.DataO
     assert found["alike"].strides == (0,)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from("abc"), batches(min_size=1)), max_size=6))
 def test_events_of_each_stream_come_back_in_their_order(pieces: list[tuple[str, EventBatch]]) -> None:
     spool = EventSpool()

@@ -52,6 +52,7 @@ def test_imported_objects_are_never_scanned_for_garbage() -> None:
     assert done.stdout == "False True\n"
 
 
+@pytest.mark.slow
 def test_models_are_made_without_what_is_installed_being_looked_through() -> None:
     """Pydantic searches plugins when it builds its first model, which is after the block that defers building."""
     code = (

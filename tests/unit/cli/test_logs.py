@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 
+import pytest
 from iotide.cli.common.console.logs import LimitedHandler
 
 
@@ -21,6 +22,7 @@ class Bench:
         return self.out.getvalue().splitlines()
 
 
+@pytest.mark.slow
 def test_place_that_logs_without_end_has_a_bounded_number_of_lines_a_minute() -> None:
     bench = Bench()
     for minute in range(3):

@@ -55,6 +55,7 @@ def dead(short_folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_folder_of_a_killed_run_goes_when_another_starts(dead: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(dead.parent))
     with socket_folder() as folder:
@@ -62,6 +63,7 @@ def test_folder_of_a_killed_run_goes_when_another_starts(dead: Path, monkeypatch
     assert list(dead.parent.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_folder_of_a_run_that_goes_on_stays(short_folder: Path) -> None:
     process, folder = holding(short_folder)
     try:
@@ -102,6 +104,7 @@ def open_to_others(folder: Path) -> None:
     folder.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [with_a_file, of_another_kernel, not_begun, without_a_lock, with_a_linked_lock, with_a_fifo, open_to_others],
@@ -113,6 +116,7 @@ def test_folder_that_another_run_may_use_is_kept(dead: Path, change: Callable[[P
     assert sorted(dead.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_folder_of_another_user_stays(dead: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: dead.stat().st_uid + 1)
     remove_left_over(dead.parent)
@@ -128,6 +132,7 @@ def test_link_to_a_dead_folder_is_not_followed(dead: Path, short_folder: Path) -
     assert (other / "iotide-link").is_symlink()
 
 
+@pytest.mark.slow
 def test_nothing_is_removed_if_the_boot_id_is_unreadable(dead: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BOOT", Path("/nowhere/boot_id"))
     remove_left_over(dead.parent)

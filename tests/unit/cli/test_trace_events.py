@@ -117,6 +117,7 @@ def test_an_archive_that_grows_meanwhile_has_the_events_that_it_had(tmp_path: Pa
     assert sum(len(batch) for _, batch in trace.chunks) == trace.events > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [{}, {"mode": "write"}, {"method": "reference"}, {"sampling_frequency_hz": 20.0}, {"sampling": "point"}],

@@ -154,6 +154,7 @@ def test_texts_and_pages_agree_with_the_prediction(told: dict[str, Told], name: 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_period_that_was_sure_meanwhile_is_not_denied_at_the_end(told: dict[str, Told], name: str) -> None:
     each = told[name]

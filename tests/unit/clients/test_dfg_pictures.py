@@ -299,6 +299,7 @@ def test_graphml_has_every_statistic() -> None:
     assert sorted(map(int, filter(None, counts))) == [4, 4, 4, 4, 4, 8, 180]
 
 
+@pytest.mark.slow
 def test_page_needs_no_network_and_shows_everything() -> None:
     graph, comparison = compared()
     text = draw(graph, "html", comparison=comparison).decode()
@@ -325,6 +326,7 @@ def test_form_is_told_by_the_name() -> None:
 _edges = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.integers(1, 99), max_size=30)
 
 
+@pytest.mark.slow
 @given(_edges)
 @settings(deadline=None, max_examples=40)
 def test_layout_keeps_boxes_apart_and_start_on_top(edges: dict[tuple[int, int], int]) -> None:
@@ -392,6 +394,7 @@ def timeline(calls: int, cases: int = 12) -> Timeline:
     return Timeline(activity="write:$SCRATCH/x_$y", occurrences=occurrences, left_out=7)
 
 
+@pytest.mark.slow
 def test_timeline_has_a_row_a_case_in_the_order_of_their_numbers() -> None:
     root = ET.fromstring(draw_timeline(timeline(60), "svg"))
     comments = draw_timeline(timeline(60), "svg").decode()
@@ -447,6 +450,7 @@ def test_edges_pass_at_the_nearest_free_place(boxes: list[tuple[int, int]], want
     assert abs(found - wanted) == min(abs(x - wanted) for pair in ends for x in pair if free(x))
 
 
+@pytest.mark.slow
 @given(_edges, st.integers(1, 9))
 @settings(deadline=None, max_examples=60)
 def test_edges_go_on_past_nodes_that_kept_their_places(edges: dict[tuple[int, int], int], known: int) -> None:

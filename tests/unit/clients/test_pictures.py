@@ -157,6 +157,7 @@ def test_low_wave_of_sharp_bursts_is_magnified_with_a_note() -> None:
     assert plain == "wave of 2 s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phases", [12, 250])
 def test_each_of_the_latest_phases_has_a_crest(phases: int) -> None:
     panels = panels_for(checkpointing(phases=phases).batch)
@@ -176,6 +177,7 @@ def test_phase_that_begins_at_the_end_of_the_window_has_a_crest() -> None:
     assert crests[0] - start_s < 1
 
 
+@pytest.mark.slow
 def test_latest_phases_get_a_picture_when_all_are_too_many() -> None:
     assert latest_phases_start_s(panels_for(checkpointing(phases=10).batch)) is None
     many = panels_for(checkpointing(phases=40).batch)

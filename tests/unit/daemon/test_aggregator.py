@@ -298,6 +298,7 @@ def test_predictions_of_many_jobs_are_spread_in_slices_and_late_ones_are_counted
     assert aggregator.late_s > 50
 
 
+@pytest.mark.slow
 def test_job_whose_predictions_take_long_is_predicted_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, spent = Clock(), Clock()
     aggregator = Aggregator(AggregatorSettings(prediction_share=0.1), clock, clock, spent)

@@ -43,6 +43,7 @@ def sizes(root: object) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_jobs_that_are_gone_leave_no_entry_in_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collector_counts, "_MAX_SILENT", REMEMBERED)  # of silent collectors
     now = [1.7e9]

@@ -109,6 +109,7 @@ def decode_or_refuse(frames: list[bytes]) -> Message | None:
     return message
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.binary(max_size=60), max_size=4))
 def test_random_frames_are_decoded_or_refused(frames: list[bytes]) -> None:

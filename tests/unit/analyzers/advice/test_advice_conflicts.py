@@ -153,6 +153,7 @@ pieces = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, min_size=1, max_size=14, unique_by=lambda call: call.at), st.integers(1, 5))
 def test_conflicts_are_those_of_all_pairs(calls: list[Call], at_once: int) -> None:

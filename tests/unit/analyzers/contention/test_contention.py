@@ -83,6 +83,7 @@ def test_slowed_down_job_is_reported_with_the_culprit() -> None:
     assert state.capacity.bytes_per_s.value == pytest.approx(1e9, rel=0.15)
 
 
+@pytest.mark.slow
 def test_no_job_is_accused_for_an_unseen_load() -> None:
     """The culprit is hidden, and a small job does I/O at the same times."""
     small = MixedJob("small", "a", CULPRIT.gap_s, 1e7, 2e6, jitter=0.2)

@@ -93,6 +93,7 @@ def calm_mix(seed: int) -> list[MixedJob]:
     return jobs
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10**6))
 def test_jobs_that_want_no_more_than_there_is_do_not_collide(seed: int) -> None:
@@ -115,6 +116,7 @@ def test_job_with_full_bandwidth_beside_one_with_little_demand_does_not_collide(
     assert not [each for look in looks(done, 400, 40.0) for each in look.ongoing]
 
 
+@pytest.mark.slow
 def test_unseen_load_is_no_collision_of_the_seen_jobs() -> None:
     """Both get a fifth of the bandwidth, because a hidden job with many processes uses the rest."""
     jobs = [
@@ -127,6 +129,7 @@ def test_unseen_load_is_no_collision_of_the_seen_jobs() -> None:
     assert not late
 
 
+@pytest.mark.slow
 def test_nothing_is_measured_of_jobs_whose_calls_were_lost_or_without_a_capacity() -> None:
     done = simulate([ONE, MixedJob("two", "a", 13, 4e9, 1e9, lost=0.1)], CAPACITY, 600, 3)
     assert not any(look.ongoing for look in looks(done, 600))

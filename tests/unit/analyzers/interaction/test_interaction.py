@@ -27,6 +27,7 @@ def test_any_split_into_batches_gives_the_same_ranking(edges: list[int]) -> None
     assert trace.ranking(*edges) == trace.ranking()
 
 
+@pytest.mark.slow
 def test_a_snapshot_goes_on_as_if_nothing_had_happened() -> None:
     trace = server_machine(12)
     settings = InteractionSettings()

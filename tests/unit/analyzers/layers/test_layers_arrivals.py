@@ -47,6 +47,7 @@ def expected(rounds: Rounds) -> tuple[int, Counter[int]]:
     return ns, last
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.data(), st.integers(2, 4), st.integers(1, 6))
 def test_waits_are_those_of_the_rounds_one_by_one_in_any_pieces(data: st.DataObject, ranks: int, count: int) -> None:
@@ -119,6 +120,7 @@ def test_rounds_beyond_the_bound_are_summed_up_and_memory_stays() -> None:
     assert len(made.arrivals._rows) <= 16
 
 
+@pytest.mark.slow
 def test_job_that_goes_from_file_to_file_forgets_the_old_ones_and_tells_of_all() -> None:
     count = 200
     files = names([f"/out/step{step}.h5" for step in range(count)]).files

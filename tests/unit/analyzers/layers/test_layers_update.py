@@ -54,6 +54,7 @@ def test_sums_of_any_calls_in_any_pieces_are_those_of_the_calls_one_by_one(roots
     assert (made.waiting, made.orphans, made.unenclosed) == (0, 0, 0)
 
 
+@pytest.mark.slow
 @_some
 @given(st.lists(st.lists(trees(), min_size=1, max_size=3), min_size=1, max_size=4), st.data())
 def test_exclusive_times_of_each_thread_sum_to_the_calls_that_its_program_made(
@@ -101,6 +102,7 @@ def test_parts_put_together_have_the_sums_of_both(ours: list[Call], theirs: list
     assert (ours_.events, ours_.first_s, ours_.last_s) == (both_.events, both_.first_s, both_.last_s)
 
 
+@pytest.mark.slow
 @_some
 @given(st.lists(trees(), min_size=1, max_size=4))
 def test_calls_that_wait_and_are_summed_up_keep_all_sums(roots: list[Call]) -> None:

@@ -85,6 +85,7 @@ def assert_both(told: Prediction, kind: str, members: list[list[str]], periods_s
     assert min(told.confidence, other.confidence) > 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("small", [1, 300])
 def test_two_programs_in_one_job_are_each_told_by_their_ranks(shared: bool, small: int) -> None:
@@ -202,6 +203,7 @@ def test_a_period_that_something_else_hides_is_told_with_whose_it_is() -> None:
     assert told.others == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_thousands_of_ranks_of_one_period_are_not_split(seed: int) -> None:
     """Each rank has its own delay, up to a whole phase."""

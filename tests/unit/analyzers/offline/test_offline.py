@@ -32,6 +32,7 @@ def test_period_comes_with_the_time_that_it_was_valid_and_nothing_that_was_not_a
     assert (analysis.modes, analysis.grouping) == (None, None)
 
 
+@pytest.mark.slow
 def test_all_that_is_wanted_is_there() -> None:
     wanted = AnalysisOptions(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
     prediction, analysis, *_ = analyse([(trace(), TYPES)], DetectSettings(), "job", wanted)

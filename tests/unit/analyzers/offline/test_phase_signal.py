@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from iotide.analyzers.common.reiterable import Reiterable
 from iotide.analyzers.offline.phase_signal import signal_of
 from iotide.analyzers.offline.trace import detect
@@ -27,6 +28,7 @@ def test_pieces_of_a_trace_have_its_signal() -> None:
     assert whole.total.sum() * whole.bin_s > 0
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_trace() -> None:
     settings = DetectSettings(mode="write")
     batch = checkpointing(phases=20, period_s=2.0, zero_s=0.0).batch

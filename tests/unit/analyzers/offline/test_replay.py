@@ -82,6 +82,7 @@ def test_events_that_do_not_count_still_start_the_observation() -> None:
     assert int(events.start.min()) == int(opened.start.min())
 
 
+@pytest.mark.slow
 def test_events_that_wait_in_a_file_are_those_in_memory() -> None:
     program = checkpointing(phases=12, jitter=0.05, background=True)
     opened = make_batch(40, {"start": program.batch.start.min() - np.arange(40) * 10**7, "kind": int(Kind.CREATE)})

@@ -119,6 +119,7 @@ def test_view_shows_each_period_where_and_when_it_was() -> None:
     assert times[-1] == pytest.approx(450.0, abs=0.5)
 
 
+@pytest.mark.slow
 def test_rows_of_the_view_are_means_of_the_direct_transform() -> None:
     values = np.random.default_rng(4).random(900)
     view = wavelet_view(values, 1.0, 0.0)

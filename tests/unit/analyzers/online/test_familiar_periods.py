@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from iotide.analyzers.online.predictor import Predictor
 from iotide.events import Kind, make_batch
 from iotide.results.prediction import Prediction
@@ -25,6 +26,7 @@ def _share(predictions: list[Prediction], period_s: float) -> float:
     return sum(near) / len(near)
 
 
+@pytest.mark.slow
 def test_another_period_after_a_familiar_uneven_one_is_found() -> None:
     distance = np.random.default_rng(3).normal(1, 0.1, 72) * np.repeat([5.0, 12.0], [60, 12])
     found = _after_each(np.cumsum(distance))
@@ -32,6 +34,7 @@ def test_another_period_after_a_familiar_uneven_one_is_found() -> None:
     assert _share(found[65:], 12.0) > 0.8
 
 
+@pytest.mark.slow
 def test_two_familiar_programs_are_followed_side_by_side() -> None:
     starts = np.sort(np.concatenate([5 + 8.0 * np.arange(100), 1 + 13.7 * np.arange(58)]))
     found = _after_each(starts)[60:]

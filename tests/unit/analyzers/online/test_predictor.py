@@ -134,6 +134,7 @@ def test_series_has_reads_and_writes_apart() -> None:
     assert sum(series.read) == sum(series.written) == pytest.approx(5000)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 3000), max_size=6), st.booleans())
 @settings(deadline=None, max_examples=25)
 def test_batching_does_not_change_the_answer(cuts: list[int], shuffled: bool) -> None:

@@ -79,6 +79,7 @@ def test_fast_period_of_a_long_trace_is_found_within_the_bound_of_memory() -> No
     assert row.window.samples <= 40_000
 
 
+@pytest.mark.slow
 def test_fast_period_after_hours_of_other_work_is_found() -> None:
     for period_s, within in ((2.0, 12), (30.0, 8)):
         program = steady(period_s, phases=30)
@@ -91,6 +92,7 @@ def test_fast_period_after_hours_of_other_work_is_found() -> None:
                 assert row.period_s.value == pytest.approx(period_s, rel=0.06)
 
 
+@pytest.mark.slow
 def test_writes_within_a_burst_do_not_pass_for_the_period_once_that_is_known() -> None:
     chunks = np.arange(0, 2.0, 0.2)[:, None] + np.linspace(0, 0.1, 10, endpoint=False)
     at = (3.0 + 10.0 * np.arange(15)[:, None] + chunks.ravel()).ravel()
@@ -135,6 +137,7 @@ def test_state_stays_small_over_days() -> None:
     assert len(pickle.dumps(predictor)) < 150_000
 
 
+@pytest.mark.slow
 def test_answer_depends_little_on_how_often_it_was_asked_for() -> None:
     program = steady(5.0, phases=30)
     often, seldom = (predictions_during(Predictor("job"), program, every)[-1] for every in (0.5, 5.0))

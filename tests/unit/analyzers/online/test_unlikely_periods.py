@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from iotide.analyzers.online.predictor import Predictor
 from iotide.events import Kind, make_batch
 from iotide.results.prediction import Prediction
@@ -22,6 +23,7 @@ def _predictions(starts_s: np.ndarray) -> list[Prediction]:
     return predictions
 
 
+@pytest.mark.slow
 def test_searches_of_an_aperiodic_job_become_rare() -> None:
     starts = np.cumsum(np.random.default_rng(7).lognormal(1.0, 1.5, 100))
     late = [row for row in _predictions(starts)[200:] if row.period_s is None]
@@ -29,6 +31,7 @@ def test_searches_of_an_aperiodic_job_become_rare() -> None:
     assert len({row.window.end_s for row in late}) < len(late) / 2
 
 
+@pytest.mark.slow
 def test_a_period_that_begins_late_is_found() -> None:
     before = np.cumsum(np.random.default_rng(7).lognormal(1.0, 1.5, 60))
     after = before[-1] + 5.0 * np.arange(1, 25)

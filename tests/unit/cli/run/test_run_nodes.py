@@ -136,6 +136,7 @@ def test_reports_of_nodes_are_summed() -> None:
     assert [(row.program, row.times) for row in running.unseen] == [("busybox", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "told"),
     [
@@ -160,6 +161,7 @@ def test_node_that_lacks_something_is_named(script: str, told: str) -> None:
     assert said[-1] == f"not seen, or not to the end: n2, {told}"
 
 
+@pytest.mark.slow
 def test_launcher_that_does_not_end_is_ended() -> None:
     said: list[str] = []
     running = collectors(said, "trap '' HUP; sleep 600", ("n2",))
@@ -187,6 +189,7 @@ def test_collector_that_comes_late_is_told(tmp_path: Path) -> None:
     assert "the collector of n2 has started: earlier calls of programs there are missing" in said
 
 
+@pytest.mark.slow
 def test_invalid_message_is_no_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "iotide.cli.run.nodes.on_node"], input=b"hello\n", capture_output=True, check=False

@@ -304,6 +304,7 @@ def test_phases_alike_make_the_next_one_surer_than_few_or_unlike_ones() -> None:
     assert (alike.gap_s, few.gap_s) == (pytest.approx(90.0), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", [Errors(), Errors(wrong=0.5), Errors(late=3), Errors(missing=0.5)])
 def test_ours_is_no_worse_than_set10_however_wrong_predictions_are(errors: Errors) -> None:
     classes = [JobClass(f"{period}", 5, period, 0.1, jitter=0.3) for period in (10, 100, 1000)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces.chrome import write_chrome
@@ -69,6 +70,7 @@ def test_empty_archive_makes_an_empty_trace() -> None:
     assert json.loads(out.getvalue())["traceEvents"] == []
 
 
+@pytest.mark.slow
 def test_parquet_has_a_row_a_call_in_groups(tmp_path: Path) -> None:
     path = tmp_path / "calls.parquet"
     assert write_parquet(opened(70_000), path) == 140_000

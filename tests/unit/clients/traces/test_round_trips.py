@@ -108,6 +108,7 @@ def test_the_table_has_a_row_for_each_fact_and_convert_reports_losses(form: str)
         assert (words in lost) == (documented_table()[form][what] != "yes"), what
 
 
+@pytest.mark.slow
 def test_bytes_of_asynchronous_completions_failed_calls_and_depth_come_back_in_all_formats(tmp_path: Path) -> None:
     count = 7  # the last but one is within the last
     columns = {

@@ -85,6 +85,7 @@ class CountingReader(ArchiveReader):
             yield each
 
 
+@pytest.mark.slow
 def test_calls_that_follow_one_another_are_unpacked_once_however_many_windows_they_fill() -> None:
     start = np.arange(200_000) * 10
     reader = archived(start.tolist(), [5] * len(start), [0] * len(start), kind=CountingReader)
@@ -92,6 +93,7 @@ def test_calls_that_follow_one_another_are_unpacked_once_however_many_windows_th
     assert reader.pieces <= 200_000 // 65_536 + 1
 
 
+@pytest.mark.slow
 def test_calls_of_one_instant_do_not_pile_up() -> None:
     sizes = [
         len(batch) for batch, _ in calls_in_order(archived([7] * 200_000, [0] * 200_000, [0] * 200_000), 1, 10_000)

@@ -104,6 +104,7 @@ def hdf5_process(rank: int) -> Process:
     return process
 
 
+@pytest.mark.slow
 def test_handles_have_parents_files_scopes_and_communicators(tmp_path: Path) -> None:
     lost = converted(tmp_path, hdf5_process(0), hdf5_process(1))
     assert not lost
@@ -309,6 +310,7 @@ def test_status_flags_and_seeks() -> None:
     assert seek_arguments("rewind()") == (None, None)
 
 
+@pytest.mark.slow
 def test_handles_are_known_across_batches(tmp_path: Path) -> None:
     assert Definitions([], [], [], []) == Definitions()
     process = Process()

@@ -68,6 +68,7 @@ def test_layout_of_several_pieces_is_that_of_the_last_that_exists() -> None:
     assert parse_layout(composite(*pieces)[:100]) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.data())
 def test_damaged_layout_is_read_or_not_and_nothing_else(data: st.DataObject) -> None:

@@ -289,6 +289,7 @@ def test_folder_needs_one_anchor_file(tmp_path: Path) -> None:
     assert "has 2 anchor files" in str(source.problems.first[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t", "t/traces.otf2"])
 def test_reader_in_a_process_of_its_own_gives_the_same(tmp_path: Path, name: str) -> None:
     write_sample(tmp_path / "t")

@@ -313,6 +313,7 @@ def test_garbage_from_the_aggregator_is_counted() -> None:
     assert shipper.counters["messages_malformed"] == 2
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(ACTIONS)
 def test_dropped_events_are_counted_exactly(actions: list[tuple[str, int]]) -> None:

@@ -71,6 +71,7 @@ class Collector:
 STEPS = st.lists(st.one_of(st.integers(1, 40), st.just("step"), st.just("urgent"), st.just("kill")), max_size=50)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 2**32), trouble=st.sampled_from([0.0, 0.2]), steps=STEPS, memory=st.sampled_from([16, 26]))
 def test_every_event_arrives_once_whenever_collectors_are_killed(
@@ -101,6 +102,7 @@ def test_every_event_arrives_once_whenever_collectors_are_killed(
     assert not any(sink.losses.values())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 2**32), sizes=st.lists(st.integers(1, 3000), min_size=1, max_size=30))
 def test_events_beyond_the_bound_are_counted_by_the_next_collector_too(seed: int, sizes: list[int]) -> None:
@@ -176,6 +178,7 @@ def test_files_are_closed_to_other_users(tmp_path: Path) -> None:
     kept.close()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 2**32))
 def test_file_says_what_was_committed_last(seed: int) -> None:

@@ -31,6 +31,7 @@ def test_no_less_is_covered_than_by_recorder(library: str) -> None:
     assert len(set(file_of(library).symbols())) >= RECORDER[library]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", RECORDER)
 def test_every_function_of_the_headers_is_covered(library: str, tmp_path: Path) -> None:
     headers, names = HEADERS[library]
@@ -44,6 +45,7 @@ def test_every_function_of_the_headers_is_covered(library: str, tmp_path: Path) 
     assert declared - set(file_of(library).symbols()) == PRINTS & declared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "without"), [("netcdf", set()), ("pnetcdf", DECLARED_ONLY)])
 def test_functions_are_those_that_the_library_exports(library: str, without: set[str]) -> None:
     need_header("netcdf.h")

@@ -105,6 +105,7 @@ def test_wrappers_of_libc_compile_in_every_shape(tmp_path: Path) -> None:
     compiled(tmp_path, LIBC + EVERY_SHAPE)
 
 
+@pytest.mark.slow
 def test_wrappers_with_group_wide_handles_and_named_datatypes_compile(tmp_path: Path) -> None:
     hooks = """
 static inline uint64_t s_group(void *file) { return (uint64_t)file; }

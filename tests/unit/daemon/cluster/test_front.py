@@ -89,6 +89,7 @@ async def at(stack: AsyncExitStack, app: Starlette) -> str:
 JOBS = [f"job-{number}" for number in range(12)]
 
 
+@pytest.mark.slow
 async def test_lists_are_those_of_all_partitions() -> None:
     async with serving(JOBS, 4) as client:
         answer = await client.get("/api/v1/jobs")
@@ -97,6 +98,7 @@ async def test_lists_are_those_of_all_partitions() -> None:
         assert [row["job"] for row in (await client.get("/api/v1/jobs?latest=2")).json()["jobs"]] == JOBS[:-3:-1]
 
 
+@pytest.mark.slow
 async def test_a_partition_that_does_not_answer_is_named() -> None:
     gone = partition_of(JOBS[0], 4)
     async with serving(JOBS, 4, away=gone) as client:
@@ -107,6 +109,7 @@ async def test_a_partition_that_does_not_answer_is_named() -> None:
         assert (await client.get(f"/api/v1/jobs/{JOBS[0]}")).status_code == 503
 
 
+@pytest.mark.slow
 async def test_status_is_that_of_each_partition() -> None:
     async with serving(JOBS, 3, away=1) as client:
         found = (await client.get("/api/v1/status")).json()
@@ -114,6 +117,7 @@ async def test_status_is_that_of_each_partition() -> None:
     assert list(found["missing"]) == ["1"]
 
 
+@pytest.mark.slow
 async def test_a_page_of_the_fleet_is_made_of_those_of_all() -> None:
     async with serving(JOBS, 4) as client:
         found = (await client.get("/api/v1/fleet?begin=3&count=4")).json()
@@ -122,6 +126,7 @@ async def test_a_page_of_the_fleet_is_made_of_those_of_all() -> None:
         assert found["states"] == {"idle": 12}
 
 
+@pytest.mark.slow
 async def test_a_job_is_found_at_its_owner_with_all_that_was_asked() -> None:
     async with serving([*JOBS, "a/b", "lärm x", "a%20b", "a%3Fb", "a?b"], 4) as client:
         for job in [*JOBS, "a/b", "a%2Fb", "l%C3%A4rm%20x", "a%2520b", "a%253Fb", "a%3Fb"]:
@@ -133,6 +138,7 @@ async def test_a_job_is_found_at_its_owner_with_all_that_was_asked() -> None:
         assert (await client.get("/api/v1/jobs/none/signal")).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "status"),
     [
@@ -155,6 +161,7 @@ async def test_odd_targets_are_answered_by_a_partition_or_refused(target: str, s
         writer.close()
 
 
+@pytest.mark.slow
 async def test_prometheus_is_told_of_members_and_their_partitions() -> None:
     async with serving(JOBS, 4) as client:
         groups = (await client.get("/api/v1/prometheus")).json()
@@ -168,6 +175,7 @@ def test_ambiguous_path_is_searched_in_few_partitions() -> None:
     assert found == [partition_of(job, 64) for job in ("a/b/signal", "a/b", "a")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trusts", "status"), [(True, 200), (False, 503)])
 async def test_a_member_asks_others_over_https_if_it_trusts_their_certificate(
     tmp_path: Path, trusts: bool, status: int

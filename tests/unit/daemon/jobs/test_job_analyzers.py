@@ -89,6 +89,7 @@ def rounded(value: object) -> object:
     return [rounded(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=6)
 @given(
     cuts=st.lists(st.integers(1, EVENTS - 1), max_size=40, unique=True),

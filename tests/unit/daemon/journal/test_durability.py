@@ -96,6 +96,7 @@ def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
     after.keeping.close()
 
 
+@pytest.mark.slow
 def test_quota_defers_acknowledgements_until_the_jobs_are_written_down(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -128,6 +129,7 @@ def test_quota_defers_acknowledgements_until_the_jobs_are_written_down(
     after.keeping.close()
 
 
+@pytest.mark.slow
 def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> None:
     daemon, talk = Daemon(tmp_path / "0", quota_bytes=2**20), Talk()
     talk.hello(daemon, "a")
@@ -142,6 +144,7 @@ def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> Non
     daemon.keeping.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restarted", [False, True])
 def test_daemon_killed_while_the_journal_failed_has_all_that_was_acknowledged(tmp_path: Path, restarted: bool) -> None:
     daemon, talk = Daemon(tmp_path / "0", quota_bytes=2**20), Talk()

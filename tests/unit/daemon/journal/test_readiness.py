@@ -29,6 +29,7 @@ def test_errors_that_pass_are_told_from_those_of_settings(error: APIError, passi
     assert isinstance(error_for("the stream s", error), ServersNotReadyError) is passing
 
 
+@pytest.mark.slow
 async def test_work_is_repeated_until_servers_are_ready_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     tries = []
 

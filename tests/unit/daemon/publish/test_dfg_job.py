@@ -142,6 +142,7 @@ def test_streams_one_after_the_other_leave_nothing_behind() -> None:
     assert graph_of(aggregator).cases == 300
 
 
+@pytest.mark.slow
 async def test_graph_is_served_with_all_that_it_says() -> None:
     aggregator = aggregator_of()
     Stream(aggregator, "s", job="a/b").calls(("open", "/p/q"), ("write", "/p/q"))
@@ -169,6 +170,7 @@ def places_of(page: str) -> dict[str, tuple[str, str]]:
     return {name: (x, y) for name, x, y in found}
 
 
+@pytest.mark.slow
 async def test_page_of_a_growing_graph_keeps_its_nodes_where_they_are() -> None:
     aggregator = aggregator_of()
     stream = Stream(aggregator, "s", job="a/b")

@@ -17,6 +17,7 @@ def asked() -> Iterator[Asked]:
         yield made
 
 
+@pytest.mark.slow
 def test_no_value_of_a_parameter_breaks_an_answer(asked: Asked) -> None:
     tried = 0
     for path, operations in asked.paths.items():

@@ -91,6 +91,7 @@ def prediction_of_period(period_s: float) -> Prediction:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(job=st.text(max_size=30))
 @example(job=" spaced ")

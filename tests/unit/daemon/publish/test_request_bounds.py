@@ -76,6 +76,7 @@ async def put(port: int, count: int) -> int:
         streams[1].close()
 
 
+@pytest.mark.slow
 async def test_bodies_are_bounded_one_by_one_and_together() -> None:
     counters = Counter[str]()
     async with serving(counters) as port:
@@ -100,6 +101,7 @@ async def test_bodies_are_bounded_one_by_one_and_together() -> None:
     assert counters["http_bodies_refused"] >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/internal/rank", "/partitions/3/internal/rank", "/partitions/0/%69nternal/x", "//internal"]
 )
@@ -117,6 +119,7 @@ async def test_internal_paths_need_the_token_of_a_member(path: str) -> None:
         asked[1].close()
 
 
+@pytest.mark.slow
 async def test_empty_token_opens_no_internal_path() -> None:
     counters = Counter[str]()
     async with serving(counters, "") as port:
@@ -129,6 +132,7 @@ async def test_empty_token_opens_no_internal_path() -> None:
         asked[1].close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers_first", [True, False])
 async def test_body_that_becomes_malformed_is_no_exception(
     answers_first: bool, caplog: pytest.LogCaptureFixture

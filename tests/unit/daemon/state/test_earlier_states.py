@@ -14,6 +14,7 @@ CALLS = 500
 WRITTEN = 2 * sum(range(100)) + sum(range(300))
 
 
+@pytest.mark.slow
 async def test_journal_of_a_killed_one_is_read(tmp_path: Path) -> None:
     (tmp_path / "journal").mkdir()
     shutil.copy(LEFT / "2026-11-23.journal", tmp_path / "journal" / "00000001-0000000000000001.journal")
@@ -23,6 +24,7 @@ async def test_journal_of_a_killed_one_is_read(tmp_path: Path) -> None:
         assert server.aggregator.counters["journal_damaged"] == 0
 
 
+@pytest.mark.slow
 async def test_state_of_one_that_ended_is_set_aside_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Its attributes differ; the journal after an orderly restart is empty, so the jobs start anew."""
     shutil.copy(LEFT / "2026-11-23.state", tmp_path / "jobs.state")

@@ -354,6 +354,7 @@ def test_second_bursts_right_behind_others_do_not_shorten_the_period() -> None:
     assert periodicity.period_s.value == pytest.approx(5, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended", [False, True])
 def test_no_period_is_told_that_would_be_read_as_nought_percent(ended: bool) -> None:
     rng = np.random.default_rng(11)

@@ -32,6 +32,7 @@ def test_autocorrelation_is_that_of_the_definition(numbers: list[int]) -> None:
     np.testing.assert_allclose(autocorrelation(values), direct, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [[], [3.0], [3.3] * 40])
 def test_constant_signals_are_like_nothing(values: list[float]) -> None:
     assert autocorrelation(np.array(values)).tolist() == [0.0] * len(values)

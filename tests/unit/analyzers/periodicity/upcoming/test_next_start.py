@@ -89,6 +89,7 @@ def test_drift_is_followed() -> None:
     assert found.low <= following <= found.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.05, 0.2, 0.4, 0.6])
 def test_intervals_and_probabilities_are_calibrated(spread: float) -> None:
     rng = np.random.default_rng(round(100 * spread))

@@ -86,6 +86,7 @@ def test_ranks_files_and_job_come_from_the_log() -> None:
     assert np.count_nonzero(streams[2].events.flags == 0) == 26
 
 
+@pytest.mark.slow
 def test_calls_are_ordered_and_nested_below_mpi_io() -> None:
     streams, _ = read(TRACED)
     for stream in streams.values():
@@ -138,6 +139,7 @@ def test_log_without_its_records_is_cut_short_and_not_without_io(tmp_path: Path)
     assert "cut short" in source.problems.first[0].problem
 
 
+@pytest.mark.slow
 def test_broken_log_never_ends_us(tmp_path: Path) -> None:
     broken, rand = bytearray(TRACED.read_bytes()), random.Random(11)
     for _ in range(12):
@@ -257,6 +259,7 @@ def test_segments_with_threads_are_read(path: Path, pieces: int, tmp_path: Path)
     assert threads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["version", "cut", "garbage"])
 def test_where_segments_cannot_be_read_counters_do(damage: str, tmp_path: Path) -> None:
     job, names, modules = darshan_logs.regions(TRACED.read_bytes())

@@ -180,6 +180,7 @@ def test_posix_calls_by_mpi_io_are_not_the_programs() -> None:
     assert mpiio.exclusive_seconds < 1000  # of 100,447 s; the rest was spent in POSIX below
 
 
+@pytest.mark.slow
 def test_bytes_are_spread_over_the_time_in_which_they_were_moved() -> None:
     path = LOGS / "example.darshan"
     record = log_of(path).records["MPI-IO"]["fcounters"].iloc[0]

@@ -286,6 +286,7 @@ def test_a_poll_does_bounded_work(bench: Bench) -> None:
     assert len(bench.events()) == 5000
 
 
+@pytest.mark.slow
 def test_a_sender_waits_at_the_high_water_mark_and_loses_nothing(bench: Bench) -> None:
     bench.sender.setsockopt(zmq.SNDHWM, 10)
     bench.listen(high_water=10)

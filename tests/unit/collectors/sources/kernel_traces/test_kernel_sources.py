@@ -191,6 +191,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.sampled_from([*PERF.splitlines(keepends=True)[:40], *HOSTILE]), max_size=20),

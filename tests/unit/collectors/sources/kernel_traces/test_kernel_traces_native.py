@@ -47,6 +47,7 @@ def test_kernel_and_fallback_take_lines_apart_alike(dialect: Dialect, text: byte
     np.testing.assert_array_equal(ours, scan_fallback(text, dialect.form, dialect.header))
 
 
+@pytest.mark.slow
 @fewer
 @given(texts)
 @example(EVERYTHING)

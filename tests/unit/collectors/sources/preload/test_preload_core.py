@@ -171,6 +171,7 @@ def test_shared_functions_are_declared_in_headers() -> None:
     assert externals(sources()) == []
 
 
+@pytest.mark.slow
 def test_no_declaration_is_unused() -> None:
     assert unused(sources()) == []
 
@@ -181,6 +182,7 @@ def test_a_file_includes_its_own_header() -> None:
     assert [name for name in own if f'/{name[:-2]}.h"' not in files[name]] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "added", "found"),
     [

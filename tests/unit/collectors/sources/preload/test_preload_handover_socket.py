@@ -31,6 +31,7 @@ def test_slow_peer_is_accepted_and_others_do_not_wait(tracing: Tracing, made: Ma
         assert len(tracing.info) == 1
 
 
+@pytest.mark.slow
 def test_process_that_comes_while_descriptors_are_out_is_taken_later(tracing: Tracing, made: MadeRegion) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     made.hand_over(tracing.socket)
@@ -150,6 +151,7 @@ def test_environment_names_the_socket_wherever_the_program_goes(
         traced_environment(base, tmp_path / ("long" * 40), "job")
 
 
+@pytest.mark.slow
 def test_processes_beyond_the_descriptors_are_followed_to_their_ends(tmp_path: Path) -> None:
     now = [0.0]
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)

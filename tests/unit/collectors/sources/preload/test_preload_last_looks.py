@@ -57,6 +57,7 @@ def begin(drain: Drain, writer: SpoolWriter, made: MadeRegion, gate: Path) -> No
     wait_for(lambda: drain.poll(writer) or drain.running(), what="the process")
 
 
+@pytest.mark.slow
 def test_process_that_records_all_the_time_does_not_prolong_the_end(
     tmp_path: Path, made: MadeRegion, monkeypatch: pytest.MonkeyPatch
 ) -> None:

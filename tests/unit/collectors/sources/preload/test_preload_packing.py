@@ -37,6 +37,7 @@ def packed(lines: Lines) -> bytes:
 needs_native = pytest.mark.skipif(native() is None, reason="libiotide_records.so was not built")
 
 
+@pytest.mark.slow
 @needs_native
 @settings(deadline=None, max_examples=60)
 @given(st.lists(LINE, min_size=1, max_size=4))

@@ -17,6 +17,7 @@ from iotide.events.losses import DETAILS
 from support.tracing.regions import PAGE, MadeRegion, words_lines
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5), st.integers(0, 14)), max_size=40),
@@ -45,6 +46,7 @@ def test_records_come_out_once_in_order_and_with_their_words(bursts: list[tuple[
         region.close()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4), st.booleans()), max_size=12))
 def test_record_without_the_words_that_it_announces_costs_itself(parts: list[tuple[int, int, bool]]) -> None:
@@ -121,6 +123,7 @@ def test_memory_that_can_shrink_under_us_is_refused() -> None:
         Region(made.descriptor)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_random_memory_never_breaks_the_collector(data: st.DataObject) -> None:

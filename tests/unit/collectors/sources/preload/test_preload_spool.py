@@ -111,6 +111,7 @@ SAID = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.lists(SAID, max_size=30), st.data())
 def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], data: st.DataObject) -> None:
@@ -291,6 +292,7 @@ def relayed(tmp_path: Path) -> Iterator[RelayedSource]:
         yield source
 
 
+@pytest.mark.slow
 def test_other_process_takes_records_without_a_reader(relayed: RelayedSource, tmp_path: Path, made: MadeRegion) -> None:
     made.hand_over(tmp_path / "gate")
     for _ in range(20):  # the ring has 256 lines

@@ -69,6 +69,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return source.unread_copy.read_bytes()
 
 
+@pytest.mark.slow
 def test_unread_calls_are_in_a_private_file_that_is_readable_alone(tmp_path: Path) -> None:
     with MadeRegion(lines=16_384) as made, closing(relayed(tmp_path)) as source:
         path = record(tmp_path, source, made)
@@ -87,6 +88,7 @@ def test_unread_calls_are_in_a_private_file_that_is_readable_alone(tmp_path: Pat
     assert starts[0] == starts[1]
 
 
+@pytest.mark.slow
 def test_copy_goes_when_it_is_to_and_stays_when_its_maker_ends(tmp_path: Path) -> None:
     for goes in (True, False):
         folder = tmp_path / str(goes)
@@ -123,6 +125,7 @@ def test_copy_is_no_longer_than_its_bound(tmp_path: Path) -> None:
     assert copy.path is not None
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_damaged_copy_is_read_as_far_as_it_goes(content: bytes, data: st.DataObject) -> None:
     damaged = bytearray(content[: data.draw(st.integers(0, len(content)) | st.just(len(content)))])

@@ -128,6 +128,7 @@ def test_kernel_and_fallback_take_every_kind_of_line_apart_alike(leader: bytes) 
     np.testing.assert_array_equal(scan(text), scan_fallback(text))
 
 
+@pytest.mark.slow
 @fewer
 @given(texts)
 @example(b"17 1.5 f() = 1" + b" " * 70_000 + b"\n")
@@ -136,6 +137,7 @@ def test_kernel_and_fallback_take_changed_lines_apart_alike(text: bytes) -> None
     np.testing.assert_array_equal(scan(text), scan_fallback(text))
 
 
+@pytest.mark.slow
 @fewer
 @given(texts)
 def test_kernel_and_fallback_find_the_same_in_arguments(text: bytes) -> None:
@@ -212,6 +214,7 @@ def test_many_texts_keep_their_numbers() -> None:
     assert table.of(data, extents[::-1]).tolist() == list(range(20_000, 0, -1))
 
 
+@pytest.mark.slow
 @fewer
 @given(texts, st.lists(st.integers(0, 10_000), max_size=4))
 def test_parser_with_and_without_native_give_the_same_batches_definitions_and_problems(
