@@ -68,7 +68,7 @@ _MAX_LEASE_S: Final = 60.0
 
 @click.command("schedule", cls=SectionCommand, help=_HELP)
 @click.argument("url", metavar="URL")
-@_jobs_option("--file-system", required=True, metavar="NAME", help="Its identity, as listed by `iotide contention`.")
+@_jobs_option("--file-system", metavar="NAME", help="Its identity, as listed by `iotide contention`.  [required]")
 @_jobs_option(
     "--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Scheduling policy."
 )
@@ -106,7 +106,7 @@ _MAX_LEASE_S: Final = 60.0
 @_run_option("--json", "as_json", is_flag=True, help="Print each decision as one line of JSON.")
 def command(
     url: str,
-    file_system: str,
+    file_system: str | None,
     policy_name: str,
     capacity: float | None,
     backend: str,
@@ -131,6 +131,8 @@ def command(
 
     if not is_address(url):
         raise click.UsageError(f"{url!r} is no address such as http://127.0.0.1:9788")
+    if file_system is None:
+        raise click.UsageError(f"--file-system is missing; {_known_file_systems(url)}")
     try:
         _, policy = policy_named(policy_name)
     except ValueError as error:
@@ -153,6 +155,16 @@ def command(
         _print(steering.step(), as_json, None)
         return
     sys.exit(_run_steering(steering, interval, as_json))
+
+
+def _known_file_systems(url: str) -> str:
+    """Return a sentence with the file systems that an aggregator knows."""
+    from ..clients.job_fetch import fetch_for_all_jobs
+    from ..clients.text.printable import printable
+    from ..results.contention import Contention
+
+    known = [printable(each.file_system) for each in fetch_for_all_jobs(url, "contention", Contention).file_systems]
+    return f"the aggregator knows {', '.join(known)}" if known else "the aggregator knows none yet"
 
 
 def _run_steering(steering: Steering, interval: float, as_json: bool) -> int:

@@ -73,6 +73,8 @@ def test_two_jobs_that_write_at_once_are_limited_and_freed(tmp_path: Path) -> No
             once = iotide("schedule", url, "--file-system", name, "--once", cwd=tmp_path)
             assert once.returncode == 0
             assert "of 2 jobs in I/O" in once.stdout
+            unnamed = iotide("schedule", url, cwd=tmp_path)
+            assert (unnamed.returncode, name in unnamed.stderr) == (2, True), unnamed.stderr
         finally:
             for each in running:
                 each.kill()
@@ -133,6 +135,7 @@ def moves(folder: Path) -> bool:
 def test_wrong_use_is_told(tmp_path: Path) -> None:
     for words, told in (
         (["nowhere", "--file-system", "x"], "no address"),
+        (["http://127.0.0.1:9"], "no answer"),
         (["http://127.0.0.1:9", "--file-system", "x", "--once"], "no answer"),
         (["http://127.0.0.1:9", "--file-system", "x", "--policy", "luck"], "expected one of"),
         (["http://127.0.0.1:9", "--file-system", "x", "--backend", "cgroup"], "--groups and --device"),
