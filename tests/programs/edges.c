@@ -135,17 +135,20 @@ static void jump(int number) {
 }
 /* Jumps out of arbitrary calls, thousands of times, like programs that limit the time of a call. It makes no more
  * calls than a ring has space for, because its collector may stall meanwhile. */
-static void jump_often(void) {
+static void jump_often(int times, const char *name_format) {
     struct sigaction action = {.sa_handler = jump};
     sigaction(SIGALRM, &action, NULL);
     struct stat facts;
-    for (volatile int jumps = 0; jumps < 3000; jumps++) {
+    char name[32];
+    for (volatile int jumps = 0; jumps < times; jumps++) {
         if (sigsetjmp(back, 1))
             continue;
         struct itimerval soon = {.it_value = {0, 1 + jumps % 30}};
         setitimer(ITIMER_REAL, &soon, NULL);
-        for (int calls = 0; calls < 16; calls++)
-            must(stat("/..", &facts) == 0);
+        for (int calls = 0; calls < 16; calls++) {
+            snprintf(name, sizeof name, name_format, jumps, calls);
+            stat(name, &facts);
+        }
         for (;;)
             pause();
     }
@@ -175,7 +178,9 @@ int main(int count, char **words) {
     else if (!strcmp(name, "quiet-fork-in-handler"))
         quiet_fork_in_handler();
     else if (!strcmp(name, "jump-often"))
-        jump_often();
+        jump_often(3000, "/..");
+    else if (!strcmp(name, "jump-at-new-names"))
+        jump_often(1000, "/none-%d-%d");
     else
         return 1;
     must(write(1, "done\n", 5) == 5);

@@ -37,12 +37,17 @@ static uint64_t hash_of(const char *text, size_t length) {
  * not read past it. */
 static __thread struct {
     uintptr_t frame; /* position on the stack; 0: nothing reserved */
+    struct iotide_header *region;
     char *log;
     uint64_t head;
     uint32_t generation;
     uint32_t skip; /* padding to the log's end */
     uint32_t need;
+    bool is_certain; /* else the thread was about to move log_head, or has just done so */
 } reserved __attribute__((tls_model("initial-exec")));
+
+/* Of glibc 2.32 and later: nonzero while the process has one thread. */
+extern char __libc_single_threaded __attribute__((weak));
 
 static void commit(struct iotide_entry *entry, uint64_t size) {
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
@@ -54,11 +59,22 @@ static void commit_pad(char *log, uint64_t at, uint64_t size) {
     commit(pad, size);
 }
 
+/* Whether the thread's entry is reserved. Interrupted between the atomic instruction and its result, a thread cannot
+ * know this unless nobody else moves log_head. */
+static bool is_reserved(void) {
+    if (reserved.is_certain)
+        return true;
+    struct iotide_entry *first = (struct iotide_entry *)(reserved.log + reserved.head % IOTIDE_LOG_BYTES);
+    return &__libc_single_threaded && __libc_single_threaded &&
+           atomic_load_explicit(&reserved.region->log_head, memory_order_relaxed) != reserved.head &&
+           atomic_load_explicit(&first->size, memory_order_relaxed) == 0;
+}
+
 void iotide_repair_definitions(uintptr_t frame) {
     /* As for records: a handler that interrupts this is more than a kilobyte further down the stack. */
     if (likely(!reserved.frame) || frame + 1024 <= reserved.frame || iotide_on_signal_stack())
         return;
-    if (reserved.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed)) {
+    if (reserved.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed) && is_reserved()) {
         if (reserved.skip)
             commit_pad(reserved.log, reserved.head, reserved.skip);
         commit_pad(reserved.log, reserved.head + reserved.skip, reserved.need);
@@ -81,20 +97,28 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
         waiting = head + skip + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
         if (waiting > IOTIDE_LOG_BYTES) {
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
+            if (!nested)
+                reserved.frame = 0;
             return 0;
         }
         if (!nested) {
+            reserved.frame = 0; /* a handler that jumps now abandons nothing */
+            atomic_signal_fence(memory_order_seq_cst);
+            reserved.region = region;
             reserved.log = log;
             reserved.head = head;
             reserved.generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
             reserved.skip = (uint32_t)skip;
             reserved.need = (uint32_t)need;
+            reserved.is_certain = false;
+            atomic_signal_fence(memory_order_seq_cst);
+            reserved.frame = (uintptr_t)__builtin_frame_address(0);
         }
         atomic_signal_fence(memory_order_seq_cst);
     } while (!atomic_compare_exchange_weak_explicit(&region->log_head, &head, head + skip + need, memory_order_relaxed,
                                                     memory_order_relaxed));
     if (!nested)
-        reserved.frame = (uintptr_t)__builtin_frame_address(0);
+        reserved.is_certain = true;
     atomic_signal_fence(memory_order_seq_cst);
     if (skip)
         commit_pad(log, head, skip);

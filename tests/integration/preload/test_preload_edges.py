@@ -29,6 +29,7 @@ NAMES = [
     "untraceable-fork-in-handler",
     "quiet-fork-in-handler",
     "jump-often",
+    "jump-at-new-names",
 ]
 
 
@@ -40,7 +41,13 @@ def test_program_does_not_notice(edges: Path, tracing: Tracing, tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("bad-then-good", 1000), ("descriptor-print", 500), ("fork-in-handler", 2000), ("jump-often", 1000)],
+    [
+        ("bad-then-good", 1000),
+        ("descriptor-print", 500),
+        ("fork-in-handler", 2000),
+        ("jump-often", 1000),
+        ("jump-at-new-names", 1000),
+    ],
 )
 def test_every_byte_is_seen_on_its_file(edges: Path, tracing: Tracing, tmp_path: Path, name: str, size: int) -> None:
     tracing.run([edges, name, tmp_path / "out"])

@@ -30,5 +30,5 @@ def test_why_processes_were_refused_is_told(tmp_path: Path) -> None:
     )
     done = iotide("run", "--no-report", "--", sys.executable, "-c", program, cwd=tmp_path)
     assert done.returncode == 0
-    assert "processes refused by the collector" in done.stderr
+    assert "1 process refused by the collector" in done.stderr
     assert "iotide: refused: " in done.stderr

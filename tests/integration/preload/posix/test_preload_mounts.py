@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,22 +68,22 @@ import os, sys
 os.chroot(sys.argv[1])  # without /proc
 os.chdir("/")
 folder = os.open("/folder", os.O_RDONLY)
-os.write(os.open("below", os.O_CREAT | os.O_WRONLY, dir_fd=folder), b"x" * 10)
+os.write(os.open("below", os.O_CREAT | os.O_WRONLY, dir_fd=folder), b"x" * 10_007)
 os.mkdir("made", dir_fd=os.dup(folder))
 reader, writer = os.pipe()
-os.write(writer, b"x" * 11)
-os.read(reader, 11)
+os.write(writer, b"x" * 11_003)
+os.read(reader, 11_003)
 """
-    done = tracing.run([shutil.which("python3") or "python3", "-c", script, tmp_path])
+    done = tracing.run([sys.executable, "-c", script, tmp_path])
     assert done.returncode == 0, done.stderr
     moved = {
         tracing.tables[stream].file(number).path: size
         for stream, batch in tracing.events().items()
         for number, size in zip(batch.file.tolist(), batch.bytes.tolist(), strict=True)
-        if size in (10, 11)
+        if size in (10_007, 11_003)
     }
-    assert moved.pop("/folder/below") == 10
-    assert [(name.partition(":")[0], size) for name, size in moved.items()] == [("pipe", 11)]
+    assert moved.pop("/folder/below") == 10_007
+    assert [(name.partition(":")[0], size) for name, size in moved.items()] == [("pipe", 11_003)]
     assert "/folder/made" in tracing.files()
 
 
