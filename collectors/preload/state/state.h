@@ -24,6 +24,7 @@ extern __attribute__((visibility("hidden"))) struct iotide_header *_Atomic iotid
 extern __attribute__((visibility("hidden"))) pid_t iotide_own_pid; /* process that the region belongs to */
 EXPORT void iotide_count_overflow(enum iotide_bound bound); /* counts an overflow of a table */
 void iotide_disable_tracing(void); /* stops tracing in this process and its children */
+extern char __libc_single_threaded __attribute__((weak)); /* of glibc 2.32 and later: nonzero with one thread */
 bool iotide_on_signal_stack(void); /* on which addresses do not reflect the nesting of calls */
 
 #endif

@@ -46,9 +46,6 @@ static __thread struct {
     bool is_certain; /* else the thread was about to move log_head, or has just done so */
 } reserved __attribute__((tls_model("initial-exec")));
 
-/* Of glibc 2.32 and later: nonzero while the process has one thread. */
-extern char __libc_single_threaded __attribute__((weak));
-
 static void commit(struct iotide_entry *entry, uint64_t size) {
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
 }
