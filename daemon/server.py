@@ -266,7 +266,8 @@ class Server:
             takes_turns = self._ingest is not None and self._ingest.has_unread
             pause_s = 0.0 if waiting and not takes_turns else self._tick_s
             if self._ingest is not None and pause_s:
-                await self._ingest.wait_for_turn(pause_s)
+                if await self._ingest.wait_for_turn(pause_s) and takes_turns:
+                    pause_s = 0.0  # the loop was busy all the time
             else:
                 await asyncio.sleep(pause_s)  # input is processed in between
             self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)

@@ -95,7 +95,7 @@ class Ingest:
             self.peers = PeerBound(self._socket, most, Counter() if counters is None else counters)
         self._messages = LoopSocket(self._socket)
         self._unread_turns = 0
-        self._read_all_s = math.inf
+        self._read_all_s = -math.inf
         self._turn_over = asyncio.Event()
         self._waits_for_disk = False
         self._syncs, self._sync_s = 0, 0.0
@@ -202,12 +202,17 @@ class Ingest:
         """Whether messages remained after the last turn, and the next turn follows at once."""
         return self._unread_turns > 0 and not self._waits_for_disk
 
-    async def wait_for_turn(self, timeout_s: float) -> None:
-        """Wait until a turn has left messages unread, or has read the last of them; at most for ``timeout_s``."""
+    async def wait_for_turn(self, timeout_s: float) -> bool:
+        """Wait until a turn has reached its limit, or has read the last waiting message.
+
+        Returns:
+            False if there was no such turn for ``timeout_s``.
+        """
         self._turn_over.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._turn_over.wait()
+                return await self._turn_over.wait()
+        return False
 
     def limit_credit(self, share: float) -> None:
         """Limit collectors to a share of their credit, and of the messages per turn; 1 sets no limit."""
@@ -238,7 +243,7 @@ class Ingest:
         self._turn_over.set()
         for _ in range(1 + min(int((now_s - begun_s) / _YIELD_S), _MAX_YIELDS)):
             await asyncio.sleep(0)
-        return False
+        return not self._messages.has_message()
 
     def _delay_of_acks(self) -> float:
         """Return the mean time of a sync since the last call, s; 0 without a journal."""

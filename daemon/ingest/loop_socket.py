@@ -49,7 +49,7 @@ class LoopSocket:
 
     async def wait(self, timeout_s: float) -> bool:
         """Wait for a message; return whether there is one. Only one task may wait."""
-        if self._has_message():
+        if self.has_message():
             return True
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
@@ -64,6 +64,10 @@ class LoopSocket:
             timer.cancel()
             self._waiting = None
 
+    def has_message(self) -> bool:
+        """Return whether a message waits."""
+        return bool(int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN)
+
     def close(self) -> None:
         """Close the socket."""
         if self._loop is not None and not self._loop.is_closed():
@@ -71,11 +75,8 @@ class LoopSocket:
         self._owner.close()
 
     def _notify_waiting(self) -> None:
-        if self._has_message() and self._waiting is not None:
+        if self.has_message() and self._waiting is not None:
             _set(self._waiting, True)
-
-    def _has_message(self) -> bool:
-        return bool(int(self._socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN)
 
 
 def _set(future: asyncio.Future[bool], value: bool) -> None:
