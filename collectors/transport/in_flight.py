@@ -82,10 +82,15 @@ class InFlight:
 
     def introduce(self, window: SendWindow, now_s: float) -> None:
         """Send HELLO of a stream, and its messages in flight again."""
-        before = len(window.in_flight)
-        self._resends.extend(window.hello(self._collector, now_s))
-        self.messages += len(window.in_flight) - before
+        self._resends.extend(self.hello(window, now_s))
         self.resend(window, now_s)
+
+    def hello(self, window: SendWindow, now_s: float) -> list[list[Frame]]:
+        """Return HELLO of a stream, and count the definitions that do not fit into it: they are in flight again."""
+        before = len(window.in_flight)
+        frames = window.hello(self._collector, now_s)
+        self.messages += len(window.in_flight) - before
+        return frames
 
     def resend(self, window: SendWindow, now_s: float) -> None:
         """Send all messages of a stream in flight again."""

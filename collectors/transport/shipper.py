@@ -317,7 +317,7 @@ class Shipper:
             batch = empty_batch()
         batch = self._clock.corrected(window, batch)
         if not window.introduced:
-            out.extend(window.hello(self.collector, now_s))
+            out.extend(self._in_flight.hello(window, now_s))
         messages = window.number(batch, waiting.definitions, waiting.size, now_s)
         self._state.record_sent(window.wire_id, waiting.row, messages)
         self._in_flight.add(messages, now_s)

@@ -68,6 +68,28 @@ class Collector:
         raise AssertionError("the shipper is not flushed")
 
 
+def test_definitions_that_need_several_messages_are_sent_again_and_counted(tmp_path: Path) -> None:
+    sink = RememberingSink()
+    core = IngestCore(sink, IngestSettings())
+    first = Collector(tmp_path, core, 0, 0.0)
+    for begin in (0, 1200):  # five million bytes each
+        for number in range(begin, begin + 1200):
+            first.interner.string(f"{number}".zfill(4000))
+        first.take(1)
+        first.settle()
+    first.take(1)
+    first.keep(urgent=True)
+    first.kill()
+    second = Collector(tmp_path, core, 0, 0.0)
+    second.shipper.take([Closed(second.name)], second.link.now)
+    for _ in range(10):
+        second.link.now += 0.5
+        second.step(urgent=True)
+    assert second.shipper.outstanding == 0
+    second.shipper.close()
+    assert sorted(start for starts in sink.starts.values() for start in starts) == [0, 1, 2]
+
+
 STEPS = st.lists(st.one_of(st.integers(1, 40), st.just("step"), st.just("urgent"), st.just("kill")), max_size=50)
 
 
