@@ -69,7 +69,6 @@ class ClusterContention(ContentionWatch):
         self._has_changes = False
         self._files: dict[str, bytes] = {}
         self._files_at_s = 0.0
-        self._projects: dict[str, str] = {}
         self._is_empty = False
         self._is_away = False
 
@@ -132,9 +131,10 @@ class ClusterContention(ContentionWatch):
         while True:
             await self._to_write.wait()
             self._to_write.clear()
-            if self.is_analyzing and self.latest is not None:
+            if self.is_analyzing and self._latest_findings is not None:
                 async with self._analysis_lock:
-                    await self._publish(self.latest, self._stored_alerts())
+                    last = self._latest_findings
+                    await self._publish(last.contention, last.projects, self._stored_alerts())
 
     def finish(self) -> None:
         """Return the lease, so that another process continues at once."""
@@ -150,11 +150,12 @@ class ClusterContention(ContentionWatch):
             now_s = self._aggregator.clock()
             slots = await self._on_link(self._open_exchange.read())
             most_shared = MAX_RANKED if time.monotonic() >= self._rank_at_s else 0
+            projects: dict[str, str] = {}
 
             def read() -> tuple[list[JobView], list[SharedFiles] | None]:
                 results = results_of(slots, now_s, self._settings.max_jobs + 1, most_shared)
                 self._aggregator.counters[FAILURES] += results.unread
-                self._projects = results.projects
+                projects.update(results.projects)
                 return results.views, results.shared if len(results.shared) > 1 else None
 
             found = await asyncio.to_thread(self._analyze_results, read, now_s)
@@ -162,7 +163,8 @@ class ClusterContention(ContentionWatch):
                 return found
             changed = self.observe(found)
             found = found.model_copy(update={"alerts": self.raised})
-            if await self._publish(found, self._stored_alerts(changed)):
+            culprits = projects_of_culprits(found, projects)
+            if await self._publish(found, culprits, self._stored_alerts(changed)):
                 for alert in changed:  # after the servers have stored it, so that no successor raises it again
                     self._notify(alert)
             return self.latest or found
@@ -275,9 +277,8 @@ class ClusterContention(ContentionWatch):
         await self._on_link(self._open_exchange.put(messages))
         self._is_empty = not copied
 
-    async def _publish(self, found: Contention, kept: StoredAlerts) -> bool:
+    async def _publish(self, found: Contention, projects: dict[str, str], kept: StoredAlerts) -> bool:
         """Publish findings; return False if the lease was lost, or if another process has published."""
-        projects = projects_of_culprits(found, self._projects)
         published = ClusterFindings(after=self._sequence, contention=found, kept=kept, projects=projects)
         publishing = asyncio.create_task(self._on_link(self._open_exchange.publish_findings(published)))
         losing = asyncio.create_task(self._lease_lost.wait())
