@@ -40,7 +40,7 @@ _LOST: Final = (
     "streams_",
     UNSEEN_NODES,
 )
-_PLURAL: Final = re.compile(r"\b(\w*[^\Wsu])s\b(?!')|\b(\w+(?:ss|x|ch))es\b(?!')")
+_PLURAL: Final = re.compile(r"\b(\w*[^\Wsu])s\b(?!')")
 
 
 class Reason(NamedTuple):
@@ -196,11 +196,11 @@ def counted(count: int, what: str) -> str:
     before, after = what[: found.start()], what[found.end() :]
     if after.startswith(" or "):
         after = f" or {counted(1, after[4:])[2:]}"
-    return f"1 {before}{_singular(found)}{after.replace(' that are ', ' that is ', 1)}"
+    return f"1 {before}{_singular(found[1])}{after.replace(' that are ', ' that is ', 1)}"
 
 
-def _singular(found: re.Match[str]) -> str:
-    stem = found[2] or found[1]
-    if found[2] is None and stem.endswith(("sse", "xe", "che")):
+def _singular(stem: str) -> str:
+    """Return the singular of a plural without its ``s``."""
+    if stem.endswith(("sse", "xe", "che")):
         return stem[:-1]
     return f"{stem[:-2]}y" if stem.endswith("ie") else stem

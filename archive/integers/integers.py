@@ -245,7 +245,7 @@ def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]
 
 
 class Packed(msgspec.Struct, array_like=True, frozen=True):
-    """Up to ``_MAX_VARINTS`` integers as ``varints`` of their differences, more as by ``pack``."""
+    """Up to 2^14 integers as varints of their differences, more as packed by ``pack``."""
 
     count: int
     data: bytes
@@ -263,7 +263,7 @@ def pack_array(array: npt.NDArray[Any]) -> Packed:
 
 
 def unpack_array(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:
-    """Unpack the result of ``pack``.
+    """Unpack the result of ``pack_array``.
 
     Raises:
         InputError: it is not an array of at most ``most`` integers.

@@ -29,7 +29,7 @@ class Heartbeats:
         clock: offset of this node's clock from the aggregator's.
         paces: a folder on the file system whose jobs can be made to wait.
         plan: last plan of the aggregator for that file system.
-        plans_heard: number of plans received.
+        plans_received: number of plans received.
     """
 
     def __init__(self, collector: str, settings: CollectorSettings, clock: ClockOffset) -> None:
