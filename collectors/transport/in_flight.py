@@ -1,4 +1,4 @@
-"""Messages of all streams in flight: how many may be, and when unacknowledged ones are sent again."""
+"""Messages of all streams in flight: their bounds, and the times at which unacknowledged ones are sent again."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class InFlight:
         self._credit, self._max_bytes = max(1, credit), MAX_UNDER_WAY
 
     def on_outage(self) -> None:
-        """Begin anew: the aggregator is silent, and another one may answer next."""
+        """Apply the bounds before the first ack again: the aggregator is silent, and another one may answer next."""
         self._credit, self._max_bytes = FIRST_CREDIT, FIRST_UNDER_WAY
 
     def restore(self, window: SendWindow) -> None:
