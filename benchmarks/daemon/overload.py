@@ -146,6 +146,7 @@ async def flooded(server: Served, rate: float) -> list[Figure]:
     answers, given = context.Pipe(duplex=False)
     process = context.Process(target=flood, args=(server.endpoint, rate, given))
     process.start()
+    given.close()  # so that the end of the process is the end of the answers
     bursts = Bursts()
     agent = Agent([bursts], CollectorSettings(endpoint=server.endpoint))
     collecting = asyncio.create_task(agent.run())

@@ -19,8 +19,8 @@ function rowOf(path, method, route) {
   const plain = method === "get" && !path.includes("{") && !(route.parameters || []).some((each) => each.required);
   if (method !== "get") first.append(`${method.toUpperCase()} `);
   first.append(plain ? element("a", shown, { href: path.slice(1) }) : element("code", shown));
-  const told = (route.description || route.summary || "").split("\n\n")[0];
-  row.append(first, element("td", told, { className: "text long" }));
+  const content = (route.description || route.summary || "").split("\n\n")[0];
+  row.append(first, element("td", content, { className: "text long" }));
   row.append(element("td", parametersOf(route), { className: "text long" }), element("td", modelOf(route), { className: "text" }));
   return row;
 }
