@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ..common.atomic_files import private_file
 from ..common.job_names import JobName, default_job
 from .converting import convert

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ..common.atomic_files import private_file, private_folder, size_of
 from ..common.console.progress import reading_progress, step_progress
 from ..common.job_names import JobName, default_job

@@ -14,7 +14,8 @@ from ...archive.file.reader import ArchiveReader
 from ...archive.file.stream_directory import ArchivedStream
 from ...clients.text.units import byte_text
 from ...events import InputError
-from ...events.losses import counted, is_loss, loss_lines
+from ...events.counted_text import counted
+from ...events.losses import is_loss, loss_lines
 
 _MAX_ROWS: Final = 40
 

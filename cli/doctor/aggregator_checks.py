@@ -12,7 +12,7 @@ from pydantic import RootModel
 
 from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.jobs.job import JobList
 from ...results.jobs.ledger import JobLedger
 from ...results.status import AggregatorStatus, ClusterStatus

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ..common.arguments.key_options import key_options
 from ..common.job_names import JobName
 

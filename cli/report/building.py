@@ -21,7 +21,7 @@ from ...analyzers.registry import ANALYZERS
 from ...analyzers.settings import DetectSettings
 from ...clients.report.job_data import JobData
 from ...clients.report.report_data import ReportData
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction

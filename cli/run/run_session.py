@@ -23,8 +23,9 @@ from ...daemon.jobs.job_summary import detail_of
 from ...daemon.jobs.losses.failures import AnalysisFailedError
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
+from ...events.counted_text import counted
 from ...events.files import write_text
-from ...events.losses import EVENTS, UNSEEN_NODES, counted, loss_lines
+from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
 from .background_loop import loop_in_thread

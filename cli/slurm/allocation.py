@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...events import InputError
-from ...events.node_lists import nodes_in
+from ...events.batch_job import nodes_in
 from ..common.job_names import with_restart_count
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin:/opt/slurm/bin"

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from ...events.counted_text import counted
 from ...events.errors import UnavailableError
-from ...events.losses import counted
 from ...results.prediction import Prediction
 from ...results.traces.analysis import DetectionReport, WaveletView
 from ...results.traces.plot_data import PhaseColumns, PlotData, SpectrumColumns

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.base import Estimate
 from ...results.prediction import ModeName, Prediction
 from ...results.traces.analysis import (

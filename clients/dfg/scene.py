@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.dfg import ActivityStats, Comparison, Graph, Side
 from ..text.units import byte_text, duration_text, rate_text
 from .colours import GREEN, GREEN_LINE, INK, PLAIN, RED, RED_LINE, Paint, shade

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text, rate_text

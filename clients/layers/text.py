@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
 from ..text.layer_words import caller_name, layer_name, time_text
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table

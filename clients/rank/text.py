@@ -7,7 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.interaction import MAX_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
 from ..text.tables import count_text, file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.jobs.fleet import Fleet, FleetJob, FleetOrder
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction

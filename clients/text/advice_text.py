@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TextIO
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.advice import Advice, AdviceFinding
 from .printable import printable
 from .units import byte_text, duration_text, rate_text

@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ...results.alerts import Alert
 from ...results.base import Estimate
 from ...results.contention import Capacity, Collision, Contention, Delayed, ExpectedPhase, Slowdown

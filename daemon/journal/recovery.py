@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ...events.losses import counted
+from ...events.counted_text import counted
 from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ....events.losses import counted
+from ....events.counted_text import counted
 
 if TYPE_CHECKING:
     from ....collectors.source import Problems, UnsupportedData

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from ....events.losses import counted
+from ....events.counted_text import counted
 from ....results.advice import Advice, AdviceFinding
 from ...text.advice_text import floor_text, saving_text
 from ...text.layer_words import time_text

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from ....events.losses import counted, loss_lines
+from ....events.counted_text import counted
+from ....events.losses import loss_lines
 from ....results.jobs.run import UnseenProgram
 from ....results.prediction import Prediction
 from ...text.units import clock_lines, mapped_text, not_counted_text

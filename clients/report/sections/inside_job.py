@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from ....events.losses import counted
+from ....events.counted_text import counted
 from ....results.findings import Findings
 from ...text.layer_words import caller_name, layer_name, time_text
 from ...text.units import byte_text

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from ....events import BatchJob
-from ....events.node_lists import nodes_in
+from ....events.batch_job import nodes_in
 
 NODES_LATE_S: Final = 10.0
 """Time after a job's first event for a node's collector to appear, s."""

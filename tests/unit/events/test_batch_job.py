@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.events.node_lists import nodes_in
+from iotide.events.batch_job import nodes_in
 
 
 @pytest.mark.parametrize(

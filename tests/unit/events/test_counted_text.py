@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from iotide.events.losses import REASONS, counted, loss_lines
+from iotide.events.counted_text import counted
+from iotide.events.losses import REASONS, loss_lines
 
 
 @pytest.mark.parametrize("name", REASONS)
