@@ -161,8 +161,9 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
     """Read the command's backlog, and report progress if it takes long. A keyboard interrupt ends it."""
     source.finish()
     feed.stop_buffering()
-    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
-    loop.add_signal_handler(signal.SIGINT, feed.cancel)
+    loop = asyncio.get_running_loop()
+    # Not add_signal_handler: its removal sets Python's default for a moment, in which Ctrl-C would cost the report.
+    before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(feed.cancel))
     try:
         wait_s = _REPORT_AFTER_S
         while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
@@ -171,7 +172,6 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
                 print_message(f"reading on{to_go} (Ctrl-C leaves the rest out)")
             wait_s = _REPORT_EVERY_S
     finally:
-        loop.remove_signal_handler(signal.SIGINT)  # to Python's default, whatever it was before
         signal.signal(signal.SIGINT, before)
     if (error := feeding.exception()) is not None:
         print_message(f"reading stopped: {error!r}")

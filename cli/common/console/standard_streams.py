@@ -52,7 +52,8 @@ class _OutputFile(io.FileIO):
         if self._failed:
             return memoryview(data).nbytes
         try:
-            return super().write(data)
+            while (written := super().write(data)) is None:  # a full pipe that another program made non-blocking
+                _wait_until_writable(self.fileno())
         except BrokenPipeError:
             self._failed = True
             raise
@@ -62,16 +63,20 @@ class _OutputFile(io.FileIO):
             from ....events.errors import OutputError
 
             raise OutputError(f"cannot write to standard output: {error.strerror}") from error
+        return written
 
 
 class _DiagnosticsFile(io.FileIO):
-    """Standard error. No failure is raised: it could not be reported, and must not change the exit status."""
+    """Standard error. No failure is raised: it could not be reported, and must not change the exit status.
+
+    A full pipe that another program made non-blocking counts as a failure, too.
+    """
 
     def write(self, data: ReadableBuffer, /) -> int:
-        try:
-            return super().write(data)
-        except OSError:
-            return memoryview(data).nbytes
+        written: int | None = None
+        with contextlib.suppress(OSError):
+            written = super().write(data)
+        return memoryview(data).nbytes if written is None else written
 
 
 def _text(file: io.FileIO, before: TextIO | None) -> io.TextIOWrapper:
@@ -82,9 +87,17 @@ def _text(file: io.FileIO, before: TextIO | None) -> io.TextIOWrapper:
         io.BufferedWriter(file),
         encoding=before.encoding,
         errors=before.errors,
-        line_buffering=before.line_buffering,
+        line_buffering=before.line_buffering or before.write_through,  # PYTHONUNBUFFERED: after each line
         write_through=before.write_through,
     )
+
+
+def _wait_until_writable(number: int) -> None:
+    import select
+
+    writable = select.poll()
+    writable.register(number, select.POLLOUT)
+    writable.poll()
 
 
 def _reserve_closed() -> None:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
 from iotide.cli.main import EXIT_FAILED
-from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import wait_for
 
 LINES = "".join(f'{{"call": "write", "path": "/s/f", "start": {at}, "dur": 0.5, "size": 1000}}\n' for at in range(20))
+PAGE = os.sysconf("SC_PAGE_SIZE")
+PRINTING = """
+import sys
+from iotide.cli.common.console.standard_streams import standard_streams
+
+with standard_streams():
+    print("one")
+    sys.stdin.readline()
+"""
 FULL = "iotide: cannot write to standard output: No space left on device\n"
 
 
@@ -59,6 +73,55 @@ def test_status_of_a_traced_command_does_not_depend_on_our_streams(folder: Path,
     assert (folder / "report" / "report.html").exists()
     if "&-" in redirection:  # 1 is open for the loop itself
         assert (folder / "open").read_text() == "1\n"
+
+
+def small_pipe(waiting: int) -> tuple[int, int]:
+    """Return a pipe of one page that does not block, and contains a number of bytes."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PAGE)
+    os.set_blocking(writing, False)
+    os.write(writing, bytes(waiting))
+    return reading, writing
+
+
+def test_output_to_a_pipe_that_does_not_block_is_complete(folder: Path) -> None:
+    expected = iotide("run", "--help", cwd=folder).stdout
+    assert len(expected) > PAGE
+    reading, writing = small_pipe(0)
+    command = [*IOTIDE, "run", "--help"]
+    with Program(command, env=plain_environment(), stdout=writing, stderr=subprocess.PIPE) as running:
+        os.close(writing)
+
+        def is_full() -> bool:
+            waiting = fcntl.ioctl(reading, termios.FIONREAD, bytes(4))
+            return int.from_bytes(waiting, sys.byteorder) == PAGE
+
+        wait_for(is_full, what="a full pipe")
+        with os.fdopen(reading) as output:
+            assert output.read() == expected
+        assert running.communicate() == (None, b"")
+        assert running.returncode == 0
+
+
+def test_messages_that_a_full_pipe_does_not_take_are_discarded(folder: Path) -> None:
+    reading, writing = small_pipe(PAGE)
+    words = ["run", "--no-archive", "-o", "report", "--", "sh", "-c", "exit 7"]
+    try:
+        done = subprocess.run([*IOTIDE, *words], cwd=folder, env=plain_environment(), stderr=writing, check=False)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert done.returncode == 7
+    assert (folder / "report" / "report.html").exists()
+
+
+def test_unbuffered_output_is_written_line_by_line() -> None:
+    command = [sys.executable, "-c", PRINTING]
+    environment = plain_environment(PYTHONUNBUFFERED="1")
+    with Program(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "one\n"
+        assert running.communicate("go on\n") == ("", None)
 
 
 @pytest.mark.parametrize("module", ["click", "numpy"])
