@@ -44,18 +44,23 @@ class NodeCollectors:
         self._forwarded = 0
         self._is_waited_for = True
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._process_of: dict[str, subprocess.Popen[bytes]] = {}
         self._readers: list[threading.Thread] = []
-        for command in launcher.commands:
+        is_for_all = len(launcher.commands) == 1
+        for number, command in enumerate(launcher.commands):
             try:
-                self._start(command, launcher, encode_line(orders))
+                process = self._start(command, launcher, encode_line(orders))
             except OSError as error:
                 say(f"{command[0]}: {error.strerror}")
+            else:
+                of_it = self._nodes if is_for_all else self._nodes[number : number + 1]
+                self._process_of.update(dict.fromkeys(of_it, process))
 
     def wait_until_listening(self, within_s: float = _STARTED_WITHIN_S) -> None:
-        """Wait until all nodes are ready or have reported a failure. Print those that are not ready."""
+        """Wait until all nodes are ready or have failed. Print those that are not ready."""
         until_s = time.monotonic() + within_s
         with self._changed:
-            while self._silent_nodes and not self._have_all_ended and (left_s := until_s - time.monotonic()) > 0:
+            while self._is_report_expected and (left_s := until_s - time.monotonic()) > 0:
                 self._changed.wait(min(left_s, _POLL_S))
             self._is_waited_for = False
             ready, silent = self._nodes_in("listening", "shared"), self._silent_nodes
@@ -103,7 +108,7 @@ class NodeCollectors:
         rows = [row for news in self._messages.values() for each in news for row in each.unseen]
         return [UnseenProgram(program=row.program, reason=row.reason, times=row.times) for row in rows]
 
-    def _start(self, command: Iterable[str], launcher: Launcher, orders: bytes) -> None:
+    def _start(self, command: Iterable[str], launcher: Launcher, orders: bytes) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             list(command),
             env=dict(launcher.environment),
@@ -121,6 +126,7 @@ class NodeCollectors:
             reader = threading.Thread(target=self._read, args=(stream, take), name="nodes", daemon=True)
             reader.start()
             self._readers.append(reader)
+        return process
 
     def _read(self, stream: IO[bytes], take: Callable[[bytes], None]) -> None:
         with stream:
@@ -156,8 +162,10 @@ class NodeCollectors:
                 return
 
     @property
-    def _have_all_ended(self) -> bool:
-        return all(process.poll() is not None for process in self._processes)
+    def _is_report_expected(self) -> bool:
+        """Whether a command still runs of which a node has not reported."""
+        waited_for = {node: self._process_of.get(node) for node in self._silent_nodes}
+        return any(process is not None and process.poll() is None for process in waited_for.values())
 
     @property
     def _silent_nodes(self) -> list[str]:

@@ -27,7 +27,8 @@ class Launcher:
     Attributes:
         nodes: their names.
         address: address of one of them, used to find our address in the same network.
-        commands: one or several; each passes its standard input to all programs that it starts.
+        commands: one for all nodes, or one for each of the first nodes. It passes its standard input to the programs
+            that it starts.
         environment: environment of the commands.
         exports_by_name: whether the run's command passes its environment to other nodes only by name.
     """

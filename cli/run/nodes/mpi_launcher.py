@@ -18,8 +18,8 @@ from .mpi_arguments import MpiArguments, hosts_in, is_named_like, mpi_arguments
 
 _TIMEOUT_S: Final = 10.0
 _OPEN_MPI: Final = ("Open MPI", "OpenRTE", "PRRTE")
-_MAX_HOSTS: Final = 256
-"""Maximum number of hosts with a collector: each one needs a process here during the run."""
+_MAX_HOSTS: Final = 128
+"""Maximum number of hosts with a collector. Each one needs a process and four of our 1,024 descriptors."""
 _AGENTS: Final = ("plm_rsh_agent", "plm_ssh_agent", "orte_rsh_agent")
 _AGENT_PREFIXES: Final = ("OMPI_MCA_", "PRTE_MCA_")
 _EXPORT_LIST: Final = "mca_base_env_list"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from iotide.cli.run.nodes.messages import Instructions, StatusMessage, UntracedP
 from iotide.daemon.access.principals import read_principals
 from iotide.events import UnavailableError
 from iotide.events.network.curve import read_pair
+from support.system.waiting import DEADLINE_S
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_NUM_NODES": "3", "SLURMD_NODENAME": "n1"}
 NODES = """NodeName=n1 Arch=x86_64 NodeAddr=10.0.0.1 NodeHostName=n1 OS=Linux 6.1 #1 SMP
@@ -175,6 +177,19 @@ def test_launcher_that_cannot_be_started_is_told() -> None:
     running.wait_until_listening()
     assert running.end() == 1
     assert said[0] == "/no/such: No such file or directory"
+
+
+def test_hosts_that_failed_or_have_no_command_are_not_waited_for() -> None:
+    said: list[str] = []
+    listens = f"{says(StatusMessage(node='n2', state='listening'))}; cat >/dev/null"
+    commands = (("sh", "-c", listens), ("false",))
+    running = NodeCollectors(Launcher(("n2", "n3", "n4"), "127.0.0.1", commands, {"PATH": "/bin"}), ORDERS, said.append)
+    begun_s = time.monotonic()
+    running.wait_until_listening(DEADLINE_S)
+    assert time.monotonic() - begun_s < DEADLINE_S
+    assert said[0] == "collectors listen on n2, too"
+    assert said[1].startswith("no collector yet on n3, n4: ")
+    assert running.end() == 3
 
 
 def test_collector_that_comes_late_is_told(tmp_path: Path) -> None:
