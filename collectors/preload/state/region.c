@@ -56,8 +56,25 @@ static void copy_command(int count, char **arguments) {
     }
 }
 
+static void copy_job(char **environment) {
+    static const char *const names[] = {"IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID", NULL};
+    const char *name = first_set_variable(environment, names);
+    if (!name)
+        return;
+    strncpy(job, name, sizeof job - 1);
+    /* All elements of a job array of LSF have the same number. */
+    const char *element = iotide_setting(environment, "LSB_JOBINDEX");
+    if (name != iotide_setting(environment, "LSB_JOBID") || !element || !*element || strcmp(element, "0") == 0)
+        return;
+    size_t length = strlen(job), more = strlen(element);
+    if (more + 2 < sizeof job - length) {
+        job[length] = '[';
+        memcpy(job + length + 1, element, more);
+        job[length + 1 + more] = ']';
+    }
+}
+
 bool iotide_read_environment(int count, char **arguments, char **environment) {
-    static const char *const job_names[] = {"IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID", NULL};
     static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", NULL};
     static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", NULL};
     static const char *const task_names[] = {"SLURM_PROCID", NULL};
@@ -73,11 +90,9 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
         for (iotide_ring_lines = 256; iotide_ring_lines < lines && iotide_ring_lines < 1u << 22;)
             iotide_ring_lines <<= 1;
     }
-    const char *name = first_set_variable(environment, job_names);
-    if (name)
-        strncpy(job, name, sizeof job - 1);
+    copy_job(environment);
     static const char *const step_names[] = {"SLURM_STEP_ID", "SLURM_STEPID", NULL};
-    name = first_set_variable(environment, step_names);
+    const char *name = first_set_variable(environment, step_names);
     if (name)
         strncpy(step, name, sizeof step - 1);
     const char *pace = iotide_setting(environment, "IOTIDE_PACE");

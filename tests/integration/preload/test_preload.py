@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iotide.cli.common.job_names import batch_job
 from iotide.events import Kind
 from support.system.commands import Program, plain_environment
 from support.system.waiting import DEADLINE_S, wait_for
@@ -87,6 +88,21 @@ def test_more_threads_at_once_than_slots_are_all_seen(hostile: Path, tracing: Tr
     assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 20
     threads = {tid for batch in tracing.events().values() for tid in batch.tid.tolist()}
     assert len(threads) >= 101 - 20
+
+
+@pytest.mark.parametrize(
+    ("variables", "job"),
+    [
+        ({"LSB_JOBID": "77", "LSB_JOBINDEX": "4"}, "77[4]"),
+        ({"LSB_JOBID": "77", "LSB_JOBINDEX": "0"}, "77"),
+        ({"PBS_JOBID": "9", "LSB_JOBINDEX": "4"}, "9"),
+    ],
+)
+def test_tracer_and_commands_name_a_batch_job_alike(
+    tracing: Tracing, tmp_path: Path, variables: dict[str, str], job: str
+) -> None:
+    tracing.run(["sh", "-c", "echo x > out"], cwd=tmp_path, env=tracing.environment(**variables) | {"IOTIDE_JOB": ""})
+    assert {info.job for info in tracing.info.values()} == {batch_job(variables)} == {job}
 
 
 def test_stdio_is_seen_once_and_by_its_own_names(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
