@@ -308,9 +308,9 @@ def measure() -> list[Figure]:
     outcomes: list[Outcome] = []
     scheduled: dict[str, list[Outcome]] = {" ".join(words): [] for words in SCHEDULES}
     for seed in range(RUNS):
-        outcomes.append(forecasts(f"{seed}", run(seed, alone_s, [])))
+        outcomes.append(print_outcome(f"{seed}", run(seed, alone_s, [])))
         for words in SCHEDULES:
-            scheduled[" ".join(words)].append(forecasts(f"{seed}, {' '.join(words)}", run(seed, alone_s, words)))
+            scheduled[" ".join(words)].append(print_outcome(f"{seed}, {' '.join(words)}", run(seed, alone_s, words)))
     with contextlib.suppress(OSError):
         GROUP.rmdir()
     slowdown, least = medians(outcomes)
@@ -349,7 +349,7 @@ def medians(outcomes: Sequence[Outcome]) -> tuple[float, float]:
     return slowdown, statistics.median(each.lowest_yield for each in outcomes)
 
 
-def forecasts(name: str, outcome: Outcome) -> Outcome:
+def print_outcome(name: str, outcome: Outcome) -> Outcome:
     """Print the results of one run."""
     rows = (
         outcome.slowdowns,

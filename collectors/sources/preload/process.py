@@ -53,6 +53,7 @@ class TracedProcess:
         allowance: limit on signature texts that all streams share.
         untraced: collection of programs that are not traced.
         templates: cache of earlier processes' results; None: no cache.
+        own_pid: pid in the process's own PID namespace; 0: unknown.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class TracedProcess:
         allowance: Allowance,
         untraced: UntracedPrograms,
         templates: ProcessTemplates | None = None,
+        own_pid: int = 0,
     ) -> None:
         self.stream = stream
         self.info = info
@@ -76,6 +78,7 @@ class TracedProcess:
         self._facts = facts
         self._allowance = allowance
         self._templates = templates
+        self._own_pid = own_pid
         self._learned: Names | None = None
         self._early: list[bytes] = []
         """Unprocessed definitions, which a process found in the cache never needs."""
@@ -114,6 +117,8 @@ class TracedProcess:
 
     def add_lines(self, tid: int, lines: Lines) -> None:
         """Add lines of a ring, whose definitions may still be missing."""
+        if tid == self._own_pid > 0 < self.info.pid:  # the main thread: it has the pid, also in a container
+            tid = self.info.pid
         self._held.append((tid, lines))
 
     def settle(self, now_s: float) -> None:

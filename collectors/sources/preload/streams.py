@@ -138,6 +138,7 @@ class Streams:
             self._allowance,
             self.untraced,
             templates,
+            int(facts["pid"]),
         )
         self._counters["processes"] += 1
         self._items.append(Opened(self._processes[token].stream, info))

@@ -147,6 +147,8 @@ def test_program_in_namespaces_of_its_own_is_traced(processes: Path, tracing: Tr
     done = run_both(tracing, [*unshare, processes, "family", file], file)
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
     account(tracing, file).check()
+    for stream, batch in tracing.events().items():  # main threads have the pid that we see, not their own
+        assert not len(batch) or tracing.info[stream].pid in batch.tid.tolist()
 
 
 def test_child_with_an_empty_environment_runs_untraced(processes: Path, tracing: Tracing, tmp_path: Path) -> None:
