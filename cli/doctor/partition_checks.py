@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...daemon.settings import AggregatorSettings
+from ...events import ConfigError
 from .checks import Finding
 from .nats_servers import UnusableServersError, inspect_servers, usable_servers
 
@@ -56,10 +57,12 @@ def _keys(seen: ClusterState, principals: Path | None) -> Finding:
     keys = {each.member.key for each in seen.members.values()}
     if len(keys) == 1:
         return Finding("keys", True, True, "the same access.key at all members" if keys != {""} else "no access.key")
-    if principals is not None and keys <= _listed_members(principals):
-        return Finding(
-            "keys", True, False, f"{len(keys)} keys, all listed with the permission member: a change goes on"
-        )
+    try:
+        listed = set() if principals is None else _listed_members(principals)
+    except ConfigError as error:
+        return Finding("keys", False, True, str(error), "correct this list, at all members")
+    if keys <= listed:
+        return Finding("keys", True, False, f"{len(keys)} keys, all listed with the permission member, during a change")
     owners = "; ".join(f"{name}: {each.member.key or 'none'}" for name, each in sorted(seen.members.items()))
     return Finding("keys", False, True, f"members have different keys: {owners}", "set the same access.key at all")
 

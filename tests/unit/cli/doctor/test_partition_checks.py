@@ -49,6 +49,8 @@ def test_keys_of_a_change_are_no_fault_once_both_are_listed(tmp_path: Path) -> N
         may = frozenset[Permission]({"member"})
         path.write_text(as_toml(Principal(name=key[0], key=key, may=may) for key in listed))
         assert {each.name: each.works for each in findings_of(seen, path)}["keys"] == works
+    path.write_text("no list")
+    assert [str(path) in each.detail for each in findings_of(seen, path) if each.name == "keys"] == [True]
 
 
 def test_cluster_without_members_is_reported() -> None:
