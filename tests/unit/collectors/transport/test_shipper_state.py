@@ -68,6 +68,7 @@ class Collector:
         raise AssertionError("the shipper is not flushed")
 
 
+@pytest.mark.slow
 def test_definitions_that_need_several_messages_are_sent_again_and_counted(tmp_path: Path) -> None:
     sink = RememberingSink()
     core = IngestCore(sink, IngestSettings())
