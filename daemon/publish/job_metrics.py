@@ -14,6 +14,7 @@ from ..jobs.losses.failures import AnalysisFailedError
 from ..jobs.session import SIGNAL, JobSession
 from .families import Family
 from .group_metrics import add_groups
+from .kept_rows import KeptRows, Sample
 
 _JOB: Final = ("job_id",)  # "job" is Prometheus' label for its targets
 _ACTIVITY: Final = (*_JOB, "activity")
@@ -96,20 +97,25 @@ JOB_FAMILIES: Final[dict[str, Family]] = {
 }
 
 
-def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
-    """Add the samples of a job as of ``now``, s."""
+def add_job(session: JobSession, now: float, kept: KeptRows, add: Callable[..., None]) -> None:
+    """Add the samples of a job as of ``now``, s.
+
+    Args:
+        session: state of the job.
+        now: time of day, s.
+        kept: samples of ``event_samples``.
+        add: receives family, value and labels.
+    """
     job = session.job
     add("iotide_job_read_bytes_total", session.bytes_read, job)
     add("iotide_job_written_bytes_total", session.bytes_written, job)
-    with contextlib.suppress(AnalysisFailedError):
-        _add_uncounted(session, add)
     if not session.failures.stopped(SIGNAL):
         add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
     add("iotide_job_events_total", session.analyzers.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
     _add_job_losses(session, now, add)
-    with contextlib.suppress(AnalysisFailedError):
-        _add_activities(session, add)
+    for name, value, labels in kept.of(session):
+        add(name, value, *labels)
     if (batch := session.batch) is not None:
         batch_labels = (batch.name, session.user, batch.account, batch.partition, batch.nodes)
         add("iotide_job_info", 1, job, *(text[:_MAX_ACTIVITY] for text in batch_labels))
@@ -134,13 +140,6 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
         add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)
 
 
-def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
-    for name, moved in not_counted_of(session).model_dump().items():
-        group, _, direction = name.partition("_")
-        if direction in ("read", "written"):  # mapped has lengths, not moved bytes
-            add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
-
-
 def _add_job_losses(session: JobSession, now: float, add: Callable[..., None]) -> None:
     add("iotide_job_complete", not known_losses(session, now), session.job)
     for name, count in sorted(session.losses.total.items())[:_MAX_REASONS]:
@@ -150,9 +149,28 @@ def _add_job_losses(session: JobSession, now: float, add: Callable[..., None]) -
             add("iotide_job_bytes_dropped_total", count, session.job, name.removeprefix(BYTES))
 
 
-def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
+def event_samples(session: JobSession) -> list[Sample]:
+    """Return the samples that only change with the job's events: uncounted bytes and activities."""
+    samples: list[Sample] = []
+    with contextlib.suppress(AnalysisFailedError):
+        samples += _uncounted(session)
+    with contextlib.suppress(AnalysisFailedError):
+        samples += _activities(session)
+    return samples
+
+
+def _uncounted(session: JobSession) -> list[Sample]:
+    samples: list[Sample] = []
+    for name, moved in not_counted_of(session).model_dump().items():
+        group, _, direction = name.partition("_")
+        if direction in ("read", "written"):  # mapped has lengths, not moved bytes
+            samples.append(("iotide_job_uncounted_bytes_total", moved, (session.job, group, direction)))
+    return samples
+
+
+def _activities(session: JobSession) -> list[Sample]:
     if (graph := session.graph) is None:
-        return
+        return []
     with session.failures.guard_query("graph"):
         top = graph.top(session.settings.max_activity_series)
     shown: dict[str, list[float]] = {}
@@ -162,7 +180,10 @@ def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
         sums[0] += row.events
         sums[1] += row.seconds
         sums[2] += row.bytes
+    samples: list[Sample] = []
     for label, (events, seconds, moved) in shown.items():
-        add("iotide_job_activity_events_total", events, session.job, label)
-        add("iotide_job_activity_seconds_total", seconds, session.job, label)
-        add("iotide_job_activity_bytes_total", moved, session.job, label)
+        labels = (session.job, label)
+        samples.append(("iotide_job_activity_events_total", events, labels))
+        samples.append(("iotide_job_activity_seconds_total", seconds, labels))
+        samples.append(("iotide_job_activity_bytes_total", moved, labels))
+    return samples

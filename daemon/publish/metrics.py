@@ -9,10 +9,9 @@ import asyncio
 import heapq
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
@@ -29,8 +28,10 @@ from ..jobs.losses import failures
 from ..stages import LoopWatch, cpu_s, memory_bytes
 from .all_families import FAMILIES
 from .contention_metrics import add_contention
-from .job_metrics import add_job
+from .exposition import Gathered, Row
+from .job_metrics import add_job, event_samples
 from .journal_metrics import add_journal
+from .kept_rows import KeptRows
 
 _BY_NAME: Final = {
     "iotide_analysis_failures_total": failures.FAILURES_PREFIX,
@@ -41,7 +42,9 @@ _BY_NAME: Final = {
 _DROPPED: Final = "events_dropped:"
 _MAX_REASONS: Final = 50
 _SLICE_S: Final = 0.005
-_Family: TypeAlias = GaugeMetricFamily | CounterMetricFamily
+"""Computing time of a scrape until other tasks have their turn, if they are quick, s."""
+_MAX_SLICE_S: Final = 0.05
+"""The same if they take long, s. Predictions of many jobs hold the loop as long."""
 _MALFORMED: Final = (
     "lines_malformed",
     "intervals_malformed",
@@ -79,13 +82,14 @@ class AggregatorCollector(Collector):
         self._clock = clock
         self._contention = contention
         self._loop_watch = loop_watch
+        self._kept = KeptRows(event_samples)
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family that has a sample."""
-        made: dict[str, _Family] = {}
-        for _ in self._steps(made, self._max_job_series):
+        samples: dict[str, list[Row]] = {}
+        for _ in self._steps(samples, self._max_job_series):
             pass
-        yield from made.values()
+        yield from Gathered(samples).collect()
 
     async def gathered(self, jobs: int | None = None) -> Gathered:
         """Return all families, computed with pauses for other tasks.
@@ -94,22 +98,21 @@ class AggregatorCollector(Collector):
             jobs: maximum number of jobs with series of their own, if less than ``max_job_series``.
         """
         most = self._max_job_series if jobs is None else min(jobs, self._max_job_series)
-        made: dict[str, _Family] = {}
-        paused_s = time.monotonic()
-        for _ in self._steps(made, most):
-            if time.monotonic() - paused_s > _SLICE_S:
+        samples: dict[str, list[Row]] = {}
+        slice_s, resumed_s = _SLICE_S, time.monotonic()
+        for _ in self._steps(samples, most):
+            if (paused_s := time.monotonic()) - resumed_s > slice_s:
                 await asyncio.sleep(0)
-                paused_s = time.monotonic()
-        return Gathered(list(made.values()))
+                resumed_s = time.monotonic()
+                # with a slice as long as the turn of the others, a busy loop at most doubles the time of a scrape
+                slice_s = min(max(_SLICE_S, resumed_s - paused_s), _MAX_SLICE_S)
+        return Gathered(samples)
 
-    def _steps(self, made: dict[str, _Family], max_job_series: int) -> Iterator[None]:
+    def _steps(self, samples: dict[str, list[Row]], max_job_series: int) -> Iterator[None]:
         """Compute all families; yield where other tasks may run."""
 
         def add(name: str, value: float, *labels: str) -> None:
-            if (known := made.get(name)) is None:
-                family = FAMILIES[name]
-                known = made[name] = family.kind(name, family.help, labels=family.labels)
-            known.add_metric(labels, value)
+            samples.setdefault(name, []).append((value, labels))
 
         add("iotide_build_info", 1, __version__)
         yield from self._add_jobs(add, max_job_series)
@@ -137,8 +140,10 @@ class AggregatorCollector(Collector):
         add("iotide_jobs_without_series", len(jobs) - len(shown))
         now = self._clock()
         yield
+        self._kept.drop_except(jobs)
+        yield from self._kept.renew(shown)
         for session in shown:
-            add_job(session, now, add)
+            add_job(session, now, self._kept, add)
             yield
 
     def _add_predictions(self, add: Callable[..., None]) -> None:
@@ -229,14 +234,3 @@ class AggregatorCollector(Collector):
         add("iotide_paced_phases_overdue_total", counters["paced_phases_overdue"])
         for name in _MALFORMED:
             add("iotide_input_malformed_total", counters[name], name)
-
-
-class Gathered(Collector):
-    """Computed families, as a collector for the encoder."""
-
-    def __init__(self, made: Sequence[Metric]) -> None:
-        self._made = made
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the families."""
-        yield from self._made

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from prometheus_client.exposition import choose_encoder
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from .... import __version__
@@ -71,8 +70,8 @@ def make_application(
     @app.head("/metrics", include_in_schema=False)
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request, jobs: Annotated[int | None, Query(ge=0)] = None) -> Response:
-        encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        body = await asyncio.to_thread(encode, await metrics_of.gathered(jobs))
+        gathered = await metrics_of.gathered(jobs)
+        body, content_type = await asyncio.to_thread(gathered.encode, request.headers.get("accept", ""))
         return Response(body, media_type=content_type)
 
     @app.head("/healthz", include_in_schema=False)
