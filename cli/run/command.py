@@ -62,7 +62,7 @@ and lists at the end those that CMD has started.
     "run",
     cls=SectionCommand,
     help=_HELP,
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
     options_metavar="[OPTIONS] [--]",
 )
 @click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)

@@ -94,7 +94,8 @@ enum iotide_unseen {
     UNSEEN_SANDBOXED,   /* may not even read the clock from now on */
     UNSEEN_CHILD,       /* forked by a program that has restricted itself */
     UNSEEN_BARRED,      /* started by a user, or in a root folder, without read access to the libraries */
-    UNSEEN_NOT_STARTED  /* cancels the last report about the program */
+    UNSEEN_NOT_STARTED, /* cancels the last report about the program */
+    UNSEEN_ELSEWHERE    /* started with the socket of another collector */
 };
 struct iotide_entry {
     _Atomic uint32_t size; /* of the whole entry; 0: not committed */

@@ -5,6 +5,7 @@
 #include "base/environment.h"
 #include "base/raw_syscall.h"
 #include "state/path_buffers.h"
+#include "state/region.h"
 #include "tracer.h"
 
 #include <elf.h>
@@ -18,6 +19,7 @@
 #define PAGE 4096
 #define HEAD 4096 /* bytes examined: headers and notes come first */
 #define PRELOAD "LD_PRELOAD="
+#define SOCKET "IOTIDE_SOCKET="
 #define LIBRARIES "libiotide_"
 #define LIBRARY LIBRARIES "preload.so"
 #define MAX_GROUPS 64
@@ -114,12 +116,13 @@ static bool is_readable(const char *text, uintptr_t *page) {
 struct words {
     size_t count;        /* of the environment */
     const char *preload; /* the variable with the tracer's libraries; NULL: none */
-    bool ours;           /* it has everything that tracing needs */
+    bool traced;         /* it has everything that tracing needs */
+    bool elsewhere;      /* another collector traces it, as in a nested `iotide run` */
 };
 
 /* False: it is unreadable, and the program will not start. */
 static bool read_environment(char *const *environment, struct words *found) {
-    bool socket = false;
+    const char *socket = NULL;
     uintptr_t page = 0;
     *found = (struct words){0};
     if (environment && !iotide_is_text((const char *)environment))
@@ -130,9 +133,11 @@ static bool read_environment(char *const *environment, struct words *found) {
             return false;
         if (strncmp(word, PRELOAD, strlen(PRELOAD)) == 0 && strstr(word, LIBRARY))
             found->preload = word;
-        socket = socket || strncmp(word, "IOTIDE_SOCKET=", 14) == 0;
+        if (!socket && strncmp(word, SOCKET, strlen(SOCKET)) == 0)
+            socket = word + strlen(SOCKET);
     }
-    found->ours = found->preload && socket;
+    found->traced = found->preload && socket && *socket;
+    found->elsewhere = found->traced && !iotide_is_own_collector(socket);
     return true;
 }
 
@@ -244,10 +249,12 @@ static struct inspection inspect(const char *path, char *const *environment) {
     char *head = can_inspect ? iotide_acquire_path_buffer() : NULL;
     if (head) {
         enum iotide_unseen found = obstacle_of(path, head);
-        if (found == SEEN && readable && !look.words.ours)
+        if (found == SEEN && readable && !look.words.traced)
             found = UNSEEN_ENVIRONMENT;
         if (found == SEEN && look.barred)
             found = UNSEEN_BARRED;
+        if (found == SEEN && readable && look.words.elsewhere)
+            found = UNSEEN_ELSEWHERE;
         if (found != SEEN && iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
             iotide_trace_mode(NULL)) { /* activates a forked child that has made no call yet */
             iotide_define_unseen(found, path);

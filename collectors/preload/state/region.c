@@ -108,6 +108,10 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
     return true;
 }
 
+bool iotide_is_own_collector(const char *path) {
+    return strcmp(collector.sun_path, path) == 0;
+}
+
 void iotide_set_rank(int32_t new_rank, int32_t new_ranks) {
     atomic_store(&rank, new_rank);
     atomic_store(&ranks, new_ranks);

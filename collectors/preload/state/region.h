@@ -16,6 +16,9 @@ extern bool iotide_pacing_wanted;  /* IOTIDE_PACE=1 */
 /* Reads the collector's address and the length of rings; false: this process must not be traced. */
 bool iotide_read_environment(int count, char **arguments, char **environment);
 
+/* Whether IOTIDE_SOCKET in a program's environment is the collector of this process. */
+bool iotide_is_own_collector(const char *path);
+
 /* Returns a mapped region, and its descriptor in *fd, or NULL: then the process (or thread) is not traced. */
 struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int *fd);
 

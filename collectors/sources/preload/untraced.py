@@ -24,6 +24,7 @@ _REASONS: Final = {
     7: "has restricted itself to reading and writing, and is not traced from there on",
     8: "has restricted itself, so a child that it forked is not traced before it starts a program",
     9: "is started by a user, or in a root folder, that cannot read the tracer's libraries",
+    11: "is started with another IOTIDE_SOCKET, as by a nested `iotide run`, so only that collector records it",
 }
 """Indexed by ``enum iotide_unseen`` of ring.h; each text follows the program's name."""
 _NOT_STARTED: Final = 10

@@ -104,6 +104,17 @@ def test_program_with_another_preload_is_named_without_a_claim_about_the_socket(
     assert (named, "LD_PRELOAD, or without IOTIDE_SOCKET" in reason) == (need("true"), True)
 
 
+def test_program_of_another_collector_is_named(tracing: Tracing) -> None:
+    ((named, reason, _),) = unseen(tracing, "env", "IOTIDE_SOCKET=/nonexistent/socket", need("true"))
+    assert (named, "another IOTIDE_SOCKET" in reason) == (need("true"), True)
+    assert unseen(tracing, "env", "OTHER=1", need("true"))[1:] == [], "the own socket is no obstacle"
+
+
+def test_program_with_an_empty_socket_is_named(tracing: Tracing) -> None:
+    ((named, reason, _),) = unseen(tracing, "env", "IOTIDE_SOCKET=", need("true"))
+    assert (named, "without IOTIDE_SOCKET" in reason) == (need("true"), True)
+
+
 def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -> None:
     job = [
         "--name=job",

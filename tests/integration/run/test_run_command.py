@@ -85,6 +85,13 @@ def test_options_after_the_command_belong_to_the_command(tmp_path: Path) -> None
     assert done.stdout == "--json -q\n"
 
 
+def test_unknown_option_is_a_usage_error_and_not_the_command(tmp_path: Path) -> None:
+    done = iotide("run", "--quite", "--", "touch", "started", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "No such option '--quite'" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_descriptors_that_we_were_given_reach_the_program(tmp_path: Path) -> None:
     read_end, write_end = os.pipe()
     done = subprocess.run(
