@@ -17,19 +17,19 @@ from .bounds import BoundLog
 from .ingest.sink import StreamForgottenError
 from .jobs.introductions import close_stream, open_stream
 from .jobs.job_ids import clean_job
+from .jobs.job_settings import JobSettings
 from .jobs.job_summary import published_summary
 from .jobs.lifecycle.job_ages import due_event, next_check_s
 from .jobs.lifecycle.job_schedule import JobSchedule
 from .jobs.lifecycle.job_state import JobEvent, State, next_state
 from .jobs.lifecycle.prediction_step import PredictionStep
+from .jobs.lifecycle.recorded_steps import Kind, without_recording
 from .jobs.losses.early_losses import REFUSED
 from .jobs.losses.failures import Failures
 from .jobs.losses.loss_sink import LossSink
 from .jobs.session import JobSession
-from .journal.contract import Kind, without_recording
 from .listeners import Listeners
 from .pressure import Pressure
-from .settings import AggregatorSettings
 
 _SLICE_S: Final = 0.01
 _BOUND_CHECK_INTERVAL: Final = 16  # predictions of a job between checks of its bounds
@@ -58,7 +58,7 @@ class Aggregator(LossSink):
 
     def __init__(
         self,
-        settings: AggregatorSettings,
+        settings: JobSettings,
         clock: Callable[[], float],
         steady: Callable[[], float] | None = None,
         effort: Callable[[], float] = time.thread_time,

@@ -213,7 +213,7 @@ class BoundLog:
             self.check(counts, session.job)
 
 
-def value_of(settings: BaseModel, option: str) -> Any:
+def value_of(settings: object, option: str) -> Any:
     """Return the value of an option by its dotted name."""
     value: Any = settings
     for name in option.split("."):

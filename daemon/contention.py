@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..results.prediction import Prediction
     from .aggregator import Aggregator
     from .jobs.session import JobSession
-    from .publish.notify.notifier import Notifier
-    from .publish.notify.notify_settings import NotifySettings
+    from .notify.notifier import Notifier
+    from .notify.notify_settings import NotifySettings
     from .state.alert_file import AlertFile, StoredAlerts
 
 ANALYSES: Final = "contention_looks"
@@ -89,7 +89,7 @@ class ContentionWatch:
             settings: the receivers. Pending alerts for a kept receiver stay pending; a new one gets the raised alerts.
             origin: returns the address of the aggregator.
         """
-        from .publish.notify.notifier import Notifier
+        from .notify.notifier import Notifier
 
         before = self.notifier
         self.notifier = Notifier(

@@ -11,21 +11,25 @@ if TYPE_CHECKING:
     from .aggregator import Aggregator
     from .cluster.partitions import Partition
     from .journal.jetstream.stream_journal import StreamJournal
+    from .settings import AggregatorSettings
 
 
 def contention_watch(
-    aggregator: Aggregator, partition: Partition | None, journal: Callable[[], StreamJournal | None]
+    aggregator: Aggregator,
+    settings: AggregatorSettings,
+    partition: Partition | None,
+    journal: Callable[[], StreamJournal | None],
 ) -> ContentionWatch:
     """Create the detection of contention between the jobs of an aggregator, or of a cluster.
 
     Args:
         aggregator: aggregator of the jobs.
+        settings: settings of the aggregator.
         partition: partition that this process serves; None outside a cluster.
         journal: returns the partition's journal; None until the process has opened it.
     """
-    settings = aggregator.settings.contention
     if partition is None:
-        return ContentionWatch(aggregator, settings)
+        return ContentionWatch(aggregator, settings.contention)
     from .cluster.contention.watch import ClusterContention  # needs the packages of a cluster
 
     return ClusterContention(aggregator, settings, partition, journal)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .access.settings import AccessSettings
     from .cluster.partitions import Partition
     from .ingest.ingest import Ingest
+    from .journal.durability import Durability
     from .journal.jetstream.stream_journal import StreamJournal
     from .pacing_plans import PacingPlans
     from .publish.http.http_server import HttpServer
@@ -99,14 +100,16 @@ class Server:
         self._pages = pages
         self.http: HttpServer | None = None
         self._stack = contextlib.AsyncExitStack()
-        self.archives = build_archives(self.aggregator, settings, self._clocks.clock)
+        self.archives = build_archives(self.aggregator, settings.archive, self._clocks.clock)
         self.sink: Sink = self.archives or self.aggregator
         given = entry or settings.access, self._user_of, self.aggregator.counters
         self.access = Access(*given, behind_gateways=self._for_gateways)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
         # An embedded aggregator has one job. Its page of file systems shows that one.
         several = settings.contention.enabled and (not embedded or settings.http is not None)
-        self._contention = contention_watch(self.aggregator, partition, lambda: self.journal) if several else None
+        self._contention = (
+            contention_watch(self.aggregator, settings, partition, lambda: self.journal) if several else None
+        )
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
         if self._ingest is not None:
@@ -118,6 +121,7 @@ class Server:
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards = ListenerGuards(self.aggregator.counters)
         self._persistence: StatePersistence | None = None
+        self._durability: Durability | None = None
         self._publisher: Publisher | None = None
         self.journal: StreamJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin at its boot
@@ -247,13 +251,13 @@ class Server:
                 waiting = self.aggregator.tick()
             if self._ingest is not None:
                 self._ingest.limit_credit(self.aggregator.pressure.share)
-                if self._ingest.durability is not None:
-                    if self._ingest.durability.journal.is_fenced:
-                        if self.archives is not None:
-                            self.archives.detach()
-                        raise ServerFailedError(f"the aggregator must stop: {self._ingest.durability.journal.problem}")
-                    with self.stages.measure("journal"):
-                        self._ingest.durability.poll(time.monotonic())
+            if self._durability is not None:
+                if self._durability.journal.is_fenced:
+                    if self.archives is not None:
+                        self.archives.detach()
+                    raise ServerFailedError(f"the aggregator must stop: {self._durability.journal.problem}")
+                with self.stages.measure("journal"):
+                    self._durability.poll(time.monotonic())
             if self.archives is not None and time.monotonic() >= archives_at_s:  # it looks at all jobs
                 with self.stages.measure("archives"):
                     is_saving = self.archives.tick()
@@ -309,9 +313,9 @@ class Server:
                     loop.call_soon_threadsafe(ingest.wake)
 
         keeping.begin(wake)
+        self._persistence, self._durability = keeping, keeping.durability
         if ingest is not None:
-            ingest.durability = keeping.durability
-        self._persistence = keeping
+            ingest.durability = self._durability
 
     @cached_property
     def _context(self) -> zmq.asyncio.Context:
@@ -368,20 +372,15 @@ class Server:
         from .publish.metrics import AggregatorCollector
         from .publish.status import StatusReport
 
-        stats, ingest, settings = self.stats, self._ingest, self._settings
+        stats, settings = self.stats, self._settings
         collector = AggregatorCollector(
             self.aggregator, lambda: stats, settings.max_job_series, time.time, self._contention, self.loop_watch
         )
         report = StatusReport(
-            self.aggregator,
-            stats,
-            lambda: self._settings,
-            self.not_ready,
-            lambda: None if ingest is None else ingest.durability,
-            self.loop_watch,
+            self.aggregator, stats, lambda: self._settings, self.not_ready, lambda: self._durability, self.loop_watch
         )
         given = self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._pacing_plans
-        app = make_application(*given, report, in_cluster=self._for_gateways)
+        app = make_application(*given, report, in_cluster=self._for_gateways, archives=self.archives is not None)
         served = app if settings.access.is_open else Authentication(app, self.access)
         counters = self.aggregator.counters
         return lambda address: HttpServer(

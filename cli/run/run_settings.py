@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...analyzers.layers.settings import LayersSettings
-from ...daemon.archiving.archives import ArchiveSettings
+from ...daemon.archiving.archive_settings import ArchiveSettings
 from ...daemon.settings import AggregatorSettings
 from ..common.one_job_bounds import MAX_ADVICE_ROWS, MAX_CALLS, MAX_FILE_ROWS, MAX_FILES
 from .run_plan import RunPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from ...results.jobs.job_view import JobView
+from ...results.live.job_view import JobView
 from ..report.job_data import JobData
 from ..report.report import pictures_of
 from ..report.report_data import ReportData

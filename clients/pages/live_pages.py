@@ -13,8 +13,8 @@ from typing import Final
 
 from ...events.losses import loss_lines
 from ...results.dfg import Comparison, Graph
-from ...results.jobs.job_view import JobView
 from ...results.layers import Layers, LayersReport
+from ...results.live.job_view import JobView
 from ..dfg.layout import Layout
 from ..dfg.page import render_with_layout
 from ..layers.page import page_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...results.jobs.live_io import LiveIo, LiveJob
+from ...results.live.live_io import LiveIo, LiveJob
 from ...results.prediction import Prediction
 from ...results.upcoming import Upcoming, upcoming
 from ...scheduling.protocol import Forecast, JobState

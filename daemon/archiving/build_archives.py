@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from ..aggregator import Aggregator
 from ..jobs.job_ids import clean_job
-from ..settings import AggregatorSettings
+from .archive_settings import ArchiveSettings
 from .archives import Archives
 
 
-def build_archives(aggregator: Aggregator, settings: AggregatorSettings, clock: Callable[[], float]) -> Archives | None:
+def build_archives(aggregator: Aggregator, settings: ArchiveSettings, clock: Callable[[], float]) -> Archives | None:
     """Return the archives of an aggregator's jobs; None if archives are off."""
-    if settings.archive.folder is None:
+    if settings.folder is None:
         return None
     archives = Archives(
         aggregator,
-        settings.archive,
+        settings,
         lambda info: clean_job(info.job),
         aggregator.counters,
         clock=clock,

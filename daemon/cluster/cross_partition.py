@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ...events import ProtocolError
+from ..jobs.encoding.job_rows import JobRow, decode_rows, decode_span, encode_rows
 from ..jobs.job_ids import clean_job
-from .job_rows import JobRow, decode_rows, decode_span, encode_rows
 from .partitions import partitions_with
 
 MISSING_HEADER: Final = "x-iotide-missing-partitions"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..cluster_settings import ClusterSettings
 from ..settings import AggregatorSettings
-from .settings import ClusterSettings
 
 
 def journal_of(name: str, number: int) -> str:

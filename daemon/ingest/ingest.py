@@ -29,7 +29,7 @@ from .sink import Sink
 
 if TYPE_CHECKING:
     from ..access.access import Access
-    from ..journal.durability import Durability
+    from .input_journal import InputJournal
 
 _log = logging.getLogger(__name__)
 _MAX_LOGGED: Final = 20
@@ -99,7 +99,7 @@ class Ingest:
         self._turn_over = asyncio.Event()
         self._waits_for_disk = False
         self._syncs, self._sync_s = 0, 0.0
-        self.durability: Durability | None = None
+        self.durability: InputJournal | None = None
         """Journals messages and decides when they may be answered. Without it they are answered at once."""
         self._may_answer, self._written = asyncio.Event(), asyncio.Event()
 

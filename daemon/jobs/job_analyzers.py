@@ -15,7 +15,7 @@ from ...analyzers.registry import ANALYZERS
 from ...analyzers.totals import Totals
 from ...events import EventBatch, StreamInfo
 from ...results.prediction import Prediction
-from ..settings import AggregatorSettings, read_rules
+from .job_settings import JobSettings, read_rules
 from .losses.failures import Failures
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class JobAnalyzers:
         signal: predictor of the whole job; None without one.
     """
 
-    def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
+    def __init__(self, job: str, settings: JobSettings, names: JobNames, failures: Failures) -> None:
         self.events = 0
         self.signal: Predictor | None = None
         self._job, self._settings, self._names, self._failures = job, settings, names, failures

@@ -19,12 +19,12 @@ from ...events.batch import representatives
 from ...events.losses import MISPLACED, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
-from ..settings import AggregatorSettings
 from .clock_skew import shifted_to_arrival
 from .file_systems import FileSystems
 from .history import History, stale_at
 from .job_analyzers import JobAnalyzers
 from .job_description import command_weight, describe
+from .job_settings import JobSettings
 from .lifecycle.job_state import State
 from .losses.failures import Failures
 from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
@@ -54,7 +54,7 @@ class JobSession:
     """
 
     job: str
-    settings: AggregatorSettings
+    settings: JobSettings
     created_at_s: float
     """By the steady clock."""
     failed: InitVar[Failures | None] = None

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
 from ...events.network.wire import Frame
-from .contract import JournalError, Kind, Moment, Position, WriteStatus
+from ..jobs.lifecycle.recorded_steps import Kind
+from .contract import JournalError, Moment, Position, WriteStatus
 from .segment_writer import Pending
 
 _RECORD_BYTES: Final = 128  # approximate size of a record without its frames

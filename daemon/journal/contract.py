@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ...events import IotideError
 from ...events.network.wire import Frame
+from ..jobs.lifecycle.recorded_steps import Kind
 
 
 class JournalError(IotideError):
@@ -36,27 +35,6 @@ class Moment(NamedTuple):
     """Clock for ages of jobs."""
     now_s: float
     """Clock for silence of collectors."""
-
-
-class Kind(IntEnum):
-    """Kind of a record."""
-
-    MESSAGE = 1
-    """A message of the peer ``sender``, unchanged."""
-    TICK = 2
-    """Collectors were checked for silence."""
-    AGE = 3
-    """The state of the job in the first frame was changed. ``sender``: whether its period was searched for."""
-    PREDICT = 4
-    """The job was predicted; ``sender``: whether its period was searched for."""
-    RESTART = 5
-    """Another aggregator continued from here: all connections are new."""
-
-
-@contextlib.contextmanager
-def without_recording(*_: object) -> Iterator[None]:
-    """Run a step without recording it."""
-    yield
 
 
 class Record(NamedTuple):

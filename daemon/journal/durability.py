@@ -14,8 +14,9 @@ from ...events.network.wire import Frame, Heartbeat, decode_header, encode
 from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore, Reply
+from ..jobs.lifecycle.recorded_steps import Kind, without_recording
 from ..jobs.session import JobSession
-from .contract import DurableJournal, Kind, Moment, Position, without_recording
+from .contract import DurableJournal, Moment, Position
 from .forked_task import ForkedTask
 from .recovery import SEARCHED
 from .settings import JournalSettings

@@ -10,7 +10,8 @@ from ...events.counted_text import counted
 from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore
-from .contract import Gap, Kind, Record, Replayed
+from ..jobs.lifecycle.recorded_steps import Kind
+from .contract import Gap, Record, Replayed
 
 _log = logging.getLogger(__name__)
 SEARCHED = b"\1"

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...events.network.wire import Frame
-from .contract import JournalError, Kind, Moment
+from ..jobs.lifecycle.recorded_steps import Kind
+from .contract import JournalError, Moment
 from .segments import HEADER_BYTES, SUFFIX, Segment, encode, header, name_of, save_folder
 from .synced_mark import SyncedMark
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...events.network.wire import Frame
-from .contract import Gap, JournalError, Kind, Moment, Position, Record, Replayed
+from ..jobs.lifecycle.recorded_steps import Kind
+from .contract import Gap, JournalError, Moment, Position, Record, Replayed
 
 SUFFIX: Final = ".journal"
 VERSION: Final = 1

@@ -10,8 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...results.contention import Collision, Contention
 from ..contention import ALERTS, ANALYSES, FAILURES, LEFT_OUT, ContentionWatch
+from ..notify.outbox import DROPPED
 from .families import Family
-from .notify.outbox import DROPPED
 
 _MAX_SERIES: Final = 100  # file systems, and slowed jobs, with series of their own
 _FILE_SYSTEM_LABEL: Final = ("file_system",)

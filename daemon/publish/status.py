@@ -9,23 +9,43 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from ... import __version__
 from ...analyzers.registry import ANALYZERS
 from ...events.losses import REASONS
 from ...results.status import AggregatorStatus, ArchivesStatus, Disk, JournalStatus, ReachedBound, Trouble
 from ..aggregator import Aggregator
+from ..archiving.archive_settings import ArchiveSettings
 from ..bounds import BOUNDS, value_of
 from ..ingest.ingest_settings import IngestStats
 from ..journal.durability import Durability
-from ..settings import AggregatorSettings
+from ..journal.settings import JournalSettings
 from ..stages import LoopWatch, memory_bytes
 
 _NOT_ARCHIVED: Final = "events_not_archived:"
 _UNWRITTEN: Final = "journal_unwritten:"
 _LATE_S: Final = 5.0
 """Delay of predictions that is a trouble, s: as in the alert IotidePredictionsLate."""
+
+
+class ReportedSettings(Protocol):
+    """Settings in the document. Those of bounds are read by the names of their options."""
+
+    @property
+    def state(self) -> Path | None:
+        """Folder of the state."""
+        ...
+
+    @property
+    def journal(self) -> JournalSettings:
+        """Settings of the journal."""
+        ...
+
+    @property
+    def archive(self) -> ArchiveSettings:
+        """Settings of the archives."""
+        ...
 
 
 class StatusReport:
@@ -44,7 +64,7 @@ class StatusReport:
         self,
         aggregator: Aggregator,
         stats: IngestStats,
-        settings: Callable[[], AggregatorSettings],
+        settings: Callable[[], ReportedSettings],
         not_ready: Callable[[], str],
         durability: Callable[[], Durability | None],
         loop_watch: LoopWatch,
@@ -122,7 +142,7 @@ class StatusReport:
             problem = "the alerts cannot be written"
             yield Trouble(part="alerts", problem=problem, remedy="free or repair the disk of state")
 
-    def _journal(self, settings: AggregatorSettings) -> JournalStatus | None:
+    def _journal(self, settings: ReportedSettings) -> JournalStatus | None:
         if settings.state is None:
             return None
         counters, durability = self._aggregator.counters, self._durability()
@@ -141,7 +161,7 @@ class StatusReport:
             snapshots_failed=counters["snapshots_failed"],
         )
 
-    def _archives(self, settings: AggregatorSettings) -> ArchivesStatus | None:
+    def _archives(self, settings: ReportedSettings) -> ArchivesStatus | None:
         if settings.archive.folder is None:
             return None
         counters = self._aggregator.counters
@@ -160,7 +180,7 @@ class StatusReport:
         counts = self._aggregator.collector_counters() + self._aggregator.counters
         return {reason: counts[reason] for reason in REASONS if counts[reason] > 0}
 
-    def _bounds(self, settings: AggregatorSettings) -> list[ReachedBound]:
+    def _bounds(self, settings: ReportedSettings) -> list[ReachedBound]:
         sums = self._aggregator.sums()
         counts = Counter(self._aggregator.counters)
         counts.update({f"names_beyond:{kind}": count for kind, count in sums.names_beyond().items()})

@@ -15,7 +15,8 @@ from ..archiving.archives import Archives
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore
 from ..ingest.ingest_settings import IngestSettings
-from ..journal.contract import DurableJournal, Kind, Moment, Position
+from ..jobs.lifecycle.recorded_steps import Kind
+from ..journal.contract import DurableJournal, Moment, Position
 from ..journal.durability import Durability
 from ..journal.recovery import replay_records
 from ..journal.segment_journal import SegmentJournal

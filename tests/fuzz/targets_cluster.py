@@ -19,7 +19,7 @@ from iotide.daemon.cluster.contention.results import (
     results_of,
 )
 from iotide.daemon.cluster.gateway_routes import GatewayRoutes
-from iotide.daemon.cluster.job_rows import TimeSpan, decode_span
+from iotide.daemon.jobs.encoding.job_rows import TimeSpan, decode_span
 from iotide.daemon.state.alert_file import StoredAlerts
 from iotide.events import ProtocolError
 from iotide.events.network.wire import Ack, Heartbeat, Reject, decode, encode

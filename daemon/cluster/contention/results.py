@@ -17,8 +17,8 @@ from ....results.contention import Contention
 from ....results.jobs.file_systems import JobFileSystems
 from ....results.jobs.job import JobSummary
 from ....results.prediction import Prediction
+from ...jobs.encoding.shared_files import SharedFiles, decode_shared
 from ...state.alert_file import StoredAlerts
-from .shared_files import SharedFiles, decode_shared
 
 VERSION: Final = 1
 """Version of the messages; messages of another version are skipped."""

@@ -14,25 +14,24 @@ from nats.errors import Error as NatsError
 
 from ....analyzers.contention.loads import JobView
 from ....analyzers.contention.report import contention_of
-from ....analyzers.contention.settings import ContentionSettings
 from ....events import ConfigError, ProtocolError
 from ....results.alerts import Alert
 from ....results.contention import Contention
 from ...background_tasks import cancel_all, wait_for_first
 from ...contention import FAILURES, LEFT_OUT, MAX_RANKED, RANK_SHARE, RESOLVED, ContentionWatch, view_of
+from ...jobs.encoding.shared_files import SharedFiles, encode_shared
 from ...journal.jetstream.lease_holder import LeaseHolder
 from ...journal.jetstream.link import NatsLink
 from ...journal.jetstream.readiness import error_text, retry_until_ready
-from ...journal.settings import JournalSettings
 from ...state.alert_file import StoredAlerts
 from ..partitions import Partition
 from .exchange import Exchange, ReplacedError
 from .results import ClusterFindings, messages_of, pack_job, projects_of_culprits, results_of
-from .shared_files import SharedFiles, encode_shared
 
 if TYPE_CHECKING:
     from ...aggregator import Aggregator
     from ...journal.jetstream.stream_journal import StreamJournal
+    from ...settings import AggregatorSettings
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -47,7 +46,7 @@ class ClusterContention(ContentionWatch):
 
     Args:
         aggregator: aggregator of the partition's jobs.
-        settings: interval and thresholds.
+        settings: settings of the aggregator.
         partition: partition that this process serves.
         journal: returns the partition's journal; None until the process has opened it.
     """
@@ -55,11 +54,12 @@ class ClusterContention(ContentionWatch):
     def __init__(
         self,
         aggregator: Aggregator,
-        settings: ContentionSettings,
+        settings: AggregatorSettings,
         partition: Partition,
         journal: Callable[[], StreamJournal | None],
     ) -> None:
-        super().__init__(aggregator, settings)
+        super().__init__(aggregator, settings.contention)
+        self._journal, self._results_bytes = settings.journal, settings.cluster.results_bytes
         self._partition, self._get_journal = partition, journal
         self._exchange: Exchange | None = None
         self._lease: LeaseHolder | None = None
@@ -252,7 +252,7 @@ class ClusterContention(ContentionWatch):
         if not copied and self._is_empty:
             return
         shared = await self._shared_files() if time.monotonic() >= self._files_at_s else None
-        limit, most = self._open_exchange.limit, self._aggregator.settings.cluster.results_bytes
+        limit, most = self._open_exchange.limit, self._results_bytes
         self.seconds += time.thread_time() - begun
 
         def work() -> tuple[list[bytes], int]:
@@ -324,10 +324,6 @@ class ClusterContention(ContentionWatch):
         if journal is None:
             raise ConfigError("the journal of the partition is not open")
         return journal.link
-
-    @property
-    def _journal(self) -> JournalSettings:
-        return self._aggregator.settings.journal
 
     @property
     def _open_exchange(self) -> Exchange:

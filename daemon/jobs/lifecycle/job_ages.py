@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ...settings import AggregatorSettings
+from ..job_settings import JobSettings
 from ..session import JobSession
 from .job_state import JobEvent, State
 
 
-def due_event(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:
+def due_event(session: JobSession, settings: JobSettings, now: float) -> JobEvent | None:
     """Return the event of a job for lack of input, by the steady clock; None before it is due."""
     quiet = now - session.heard_at_s
     alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= settings.linger_s
@@ -20,7 +20,7 @@ def due_event(session: JobSession, settings: AggregatorSettings, now: float) -> 
     return JobEvent.QUIET if quiet >= settings.idle_after_s else None
 
 
-def next_check_s(session: JobSession, settings: AggregatorSettings) -> float:
+def next_check_s(session: JobSession, settings: JobSettings) -> float:
     """Return the time of the next possible state change for lack of input."""
     if session.state is State.ENDED:
         return session.ended_at_s + settings.retain_s

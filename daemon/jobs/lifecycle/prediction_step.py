@@ -8,7 +8,7 @@ from typing import Final
 
 from ....results.prediction import Prediction
 from ...pressure import Allowance, Pressure
-from ...settings import AggregatorSettings
+from ..job_settings import JobSettings
 from ..losses.failures import AnalysisFailedError
 from ..session import JobSession
 from .job_schedule import JobSchedule
@@ -85,7 +85,7 @@ class PredictionStep:
 
     def __init__(
         self,
-        settings: AggregatorSettings,
+        settings: JobSettings,
         clock: Callable[[], float],
         steady: Callable[[], float],
         effort: Callable[[], float],

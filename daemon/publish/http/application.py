@@ -41,6 +41,7 @@ def make_application(
     report: StatusReport | None = None,
     *,
     in_cluster: bool = False,
+    archives: bool = False,
 ) -> FastAPI:
     """Create the application.
 
@@ -54,6 +55,7 @@ def make_application(
         plans: plans of schedulers; None without collectors.
         report: returns the state of the aggregator; None: no /api/v1/status.
         in_cluster: whether to add the routes by which members of a cluster get data of partitions.
+        archives: whether the calls of jobs are archived.
     """
     # FastAPI's own pages load scripts of another host. `shell_routes` has a page of the API without.
     app = FastAPI(
@@ -87,7 +89,7 @@ def make_application(
         reason = not_ready()
         return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
 
-    access = JobAccess(aggregator, clock, contention)
+    access = JobAccess(aggregator, clock, contention, archives=archives)
     # A job's id may contain slashes, so the longer path must come first.
     app.include_router(job_routes(access))
     app.include_router(analysis_routes(access))

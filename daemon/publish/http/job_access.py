@@ -33,16 +33,22 @@ class JobAccess:
         aggregator: aggregator of the jobs.
         clock: Unix time.
         contention: detects contention between jobs; None if it is off.
+        archives: whether the calls of jobs are archived.
     """
 
     def __init__(
-        self, aggregator: Aggregator, clock: Callable[[], float], contention: ContentionWatch | None = None
+        self,
+        aggregator: Aggregator,
+        clock: Callable[[], float],
+        contention: ContentionWatch | None = None,
+        *,
+        archives: bool = False,
     ) -> None:
         self.clock = clock
         self._contention = contention
         self._aggregator = aggregator
         self._one_at_a_time = asyncio.Lock()
-        self.archives = aggregator.settings.archive.folder is not None
+        self.archives = archives
 
     def has_job(self, job: str) -> bool:
         """Return whether a job exists and is visible to the viewer."""

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from ...access.access import REFUSED
-from ...cluster.job_rows import MAX_BYTES
+from ...jobs.encoding.job_rows import MAX_BYTES
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
+from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
+from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
 from iotide.daemon.journal.jetstream import stream_writer
 from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink

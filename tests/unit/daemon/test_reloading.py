@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from iotide.daemon.access.settings import AccessSettings
-from iotide.daemon.publish.notify.notify_settings import NotifySettings
+from iotide.daemon.notify.notify_settings import NotifySettings
 from iotide.daemon.reloading import RELOADABLE, apply_reloadable, compare
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel

@@ -13,8 +13,8 @@ from .....analyzers.dfg.compare import compare
 from .....analyzers.dfg.merge import union_of
 from .....analyzers.layers.report.report import Cut
 from .....results.dfg import Comparison, Graph
-from .....results.jobs.job_view import JobView
 from .....results.layers import Layers
+from .....results.live.job_view import JobView
 from ..job_access import JobAccess
 
 

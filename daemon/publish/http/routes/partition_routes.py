@@ -16,8 +16,8 @@ from .....analyzers.interaction.settings import InteractionSettings
 from .....analyzers.pipeline.job_interactions import rank_jobs
 from .....events import ConfigError, ProtocolError
 from .....results.dfg import Graph
-from ....cluster.contention.shared_files import SharedFiles, encode_shared
-from ....cluster.job_rows import MAX_BYTES, JobRow, TimeSpan, decode_rows, encode_rows, load_row, other_jobs
+from ....jobs.encoding.job_rows import MAX_BYTES, JobRow, TimeSpan, decode_rows, encode_rows, load_row, other_jobs
+from ....jobs.encoding.shared_files import SharedFiles, encode_shared
 from ....jobs.interference import examined_span, frozen_interference, load_of, shared_files
 from ....jobs.losses.failures import AnalysisFailedError
 from ....jobs.session import JobSession

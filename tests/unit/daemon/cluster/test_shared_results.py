@@ -18,8 +18,8 @@ from iotide.daemon.cluster.contention.results import (
     pack_job,
     results_of,
 )
-from iotide.daemon.cluster.contention.shared_files import decode_shared
-from iotide.daemon.cluster.job_rows import JobRow, LoadRow, decode_rows, other_jobs
+from iotide.daemon.jobs.encoding.job_rows import JobRow, LoadRow, decode_rows, other_jobs
+from iotide.daemon.jobs.encoding.shared_files import decode_shared
 from iotide.daemon.state.alert_file import StoredAlerts
 from iotide.events import ProtocolError
 from iotide.results.contention import Contention

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
+from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
+from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES
 from iotide.daemon.journal.synced_mark import NAME as MARK_NAME

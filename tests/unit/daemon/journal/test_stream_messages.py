@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.daemon.journal.contract import Gap, Kind, Moment, Position, Record
+from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
+from iotide.daemon.journal.contract import Gap, Moment, Position, Record
 from iotide.daemon.journal.jetstream.messages import HEAD_BYTES, Message, Unpacker, claim, head_of, pack
 from iotide.daemon.journal.segment_writer import Pending
 

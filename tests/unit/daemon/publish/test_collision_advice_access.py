@@ -15,11 +15,12 @@ from iotide.results.base import Estimate
 from iotide.results.contention import Contention, Culprit, Slowdown
 
 TWICE = Estimate(value=2.0, low=1.5, high=2.5)
+SETTINGS = AggregatorSettings()
 
 
 def access_with(*slowdowns: Slowdown) -> JobAccess:
-    aggregator = Aggregator(AggregatorSettings(), time.time)
-    watch = ContentionWatch(aggregator, aggregator.settings.contention)
+    aggregator = Aggregator(SETTINGS, time.time)
+    watch = ContentionWatch(aggregator, SETTINGS.contention)
     watch.latest = contention(*slowdowns)
     return JobAccess(aggregator, time.time, watch)
 
@@ -67,8 +68,8 @@ def test_members_of_a_project_see_its_culprits_in_other_partitions(project: str,
     found = contention(slowdown("mine"))
     projects = projects_of_culprits(found, {"secret": project, "idle": "sea"})
     assert projects == {"secret": project}
-    aggregator = Aggregator(AggregatorSettings(), time.time)
-    watch = ClusterContention(aggregator, aggregator.settings.contention, Partition("cluster", 0), lambda: None)
+    aggregator = Aggregator(SETTINGS, time.time)
+    watch = ClusterContention(aggregator, SETTINGS, Partition("cluster", 0), lambda: None)
     watch._apply_findings(ClusterFindings(after=3, contention=found, kept=StoredAlerts(), projects=projects))
     token = viewer.set(Viewer("ann", "ann", projects=frozenset({"sea"})))
     try:
@@ -79,5 +80,5 @@ def test_members_of_a_project_see_its_culprits_in_other_partitions(project: str,
 
 
 def test_nothing_is_told_where_contention_is_not_looked_for() -> None:
-    aggregator = Aggregator(AggregatorSettings(), time.time)
+    aggregator = Aggregator(SETTINGS, time.time)
     assert JobAccess(aggregator, time.time).slowdowns("mine") == []

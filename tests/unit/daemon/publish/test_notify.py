@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.daemon.publish.notify.http_post import post
-from iotide.daemon.publish.notify.messages import for_alertmanager, for_webhook
-from iotide.daemon.publish.notify.notify_settings import NotifySettings
-from iotide.daemon.publish.notify.outbox import Outbox
+from iotide.daemon.notify.http_post import post
+from iotide.daemon.notify.messages import for_alertmanager, for_webhook
+from iotide.daemon.notify.notify_settings import NotifySettings
+from iotide.daemon.notify.outbox import Outbox
 from iotide.daemon.settings import load_settings
 from iotide.events import ConfigError
 from iotide.results.alerts import Alert, AlertState

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from ...analyzers.interaction.interference import Load
-from ...events import ProtocolError
-from .contention.shared_files import SharedFiles, decode_shared
+from ....analyzers.interaction.interference import Load
+from ....events import ProtocolError
+from .shared_files import SharedFiles, decode_shared
 
 MAX_BYTES: Final = 256 << 20
 """Maximum bytes of the rows of all jobs in one request."""

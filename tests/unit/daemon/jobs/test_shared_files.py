@@ -10,7 +10,7 @@ import pytest
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.pipeline.job_interactions import rank_jobs
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.cluster.contention.shared_files import SharedFiles, decode_shared, encode_shared
+from iotide.daemon.jobs.encoding.shared_files import SharedFiles, decode_shared, encode_shared
 from iotide.daemon.jobs.interference import shared_files
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, Kind, ProtocolError, StreamInfo, make_batch

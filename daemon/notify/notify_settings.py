@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from ....events import ConfigError
-from ....events.network.endpoints import is_loopback
+from ...events import ConfigError
+from ...events.network.endpoints import is_loopback
 
 _MAX_RECEIVERS: Final = 8
 _MAX_URL: Final = 2048

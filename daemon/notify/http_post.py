@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from ....events.files import read_text
+from ...events.files import read_text
 
 _MAX_TEXT: Final = 300
 _RETRY_STATUSES: Final = (408, 425, 429)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ..findings import Findings
+from ..jobs.job import JobDetail, SignalSeries
+from ..jobs.ledger import JobLedger
 from ..prediction import Prediction
-from .job import JobDetail, SignalSeries
-from .ledger import JobLedger
 
 
 class JobView(Struct, frozen=True):

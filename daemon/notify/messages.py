@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ....results.alerts import Alert
+from ...results.alerts import Alert
 from .notify_settings import NotifySettings
 
 _NAMES: Final = {"slowdown": "IotideJobSlowedDown", "collision": "IotideCollisionAhead"}

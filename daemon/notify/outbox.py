@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from ....results.alerts import Alert
+from ...results.alerts import Alert
 
 DROPPED: Final = "notifications_dropped"
 """Name in the aggregator's counters."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
-from ....results.alerts import Alert
+from ...results.alerts import Alert
 from .http_post import PostResult, post
 from .messages import for_alertmanager, for_webhook
 from .notify_settings import NotifySettings, shown_url

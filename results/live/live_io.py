@@ -6,8 +6,8 @@ from pydantic import Field
 
 from ..base import MODELS_VERSION, Model
 from ..contention import Capacity
+from ..jobs.file_systems import IoPhase
 from ..prediction import Prediction
-from .file_systems import IoPhase
 
 
 class LiveJob(Model):

@@ -1,0 +1,1 @@
+"""Encoding of jobs' data for the members and partitions of a cluster."""

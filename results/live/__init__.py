@@ -1,0 +1,1 @@
+"""Results of live pages and of schedulers."""
