@@ -1,4 +1,4 @@
-"""Texts of findings: counts, sizes, durations, lists and layer names."""
+"""Texts of findings: sizes, durations, lists and layer names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ _UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 def layer_label(layer: str) -> str:
     """Return the usual spelling of a layer's name."""
     return _LAYERS.get(layer, layer)
-
-
-def count_text(number: int, thing: str) -> str:
-    """Format a count with its noun.
-
-    >>> count_text(1, "read"), count_text(1200, "read")
-    ('1 read', '1,200 reads')
-    """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def list_text(names: Iterable[str]) -> str:

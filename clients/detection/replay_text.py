@@ -7,6 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
+from ...events.counted_text import counted
 from ...results.prediction import Who
 from ...results.traces.replay_evaluation import Replay, ReplayStep
 from ..text.headline import members_text
@@ -22,7 +23,7 @@ def replay_sentences(replay: Replay) -> list[str]:
         return ["nothing to replay"]
     sentences = [f"{replay.answered} of {len(replay.steps)} predictions found a period"]
     if replay.phases_until_answer is not None and replay.phases:
-        sentences[0] += f", the first after {_count(replay.phases_until_answer, 'phase')} of {replay.phases}"
+        sentences[0] += f", the first after {counted(replay.phases_until_answer, 'phases')} of {replay.phases}"
     if replay.median_error is not None and replay.coverage is not None:
         held = sum(step.covered is True for step in replay.steps)
         sentences.append(f"the next start was off by {replay.median_error:.1%} of the period in the median")
@@ -72,7 +73,3 @@ def _cells(step: ReplayStep, zero_s: float) -> tuple[str, ...]:
     error = "-" if step.error is None else f"{step.error:+.1%}"
     held = {True: "held", False: "missed", None: "-"}[step.covered]
     return duration_text(made.made_at_s - zero_s), str(step.phases_seen), window, period, trust, wait, error, held
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

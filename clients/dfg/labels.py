@@ -67,10 +67,10 @@ def make_printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-def count_text(count: int) -> str:
+def short_count(count: int) -> str:
     """Format a count for an edge label.
 
-    >>> count_text(9999), count_text(12_345), count_text(3_000_000)
+    >>> short_count(9999), short_count(12_345), short_count(3_000_000)
     ('9999', '12.3k', '3M')
     """
     for limit, unit in ((10**9, "G"), (10**6, "M"), (10**4, "k")):

@@ -13,7 +13,7 @@ from ...events.counted_text import counted
 from ...results.dfg import ActivityStats, Comparison, Graph, Side
 from ..text.units import byte_text, duration_text, rate_text
 from .colours import GREEN, GREEN_LINE, INK, PLAIN, RED, RED_LINE, Paint, shade
-from .labels import activity_facts, activity_label, count_text, make_printable, shorten, stable_id
+from .labels import activity_facts, activity_label, make_printable, short_count, shorten, stable_id
 
 Colour = Literal["load", "bytes", "rate", "none", "partition"]
 
@@ -228,7 +228,7 @@ def _edge(
         facts += [("green", f"{sides[0]:,}"), ("red", f"{sides[1]:,}")]
     if gap_s is not None:
         facts.append(("time between, mean", duration_text(gap_s)))
-    return Edge(source, target, count, count_text(count), width, colour, tuple(facts), side, marker)
+    return Edge(source, target, count, short_count(count), width, colour, tuple(facts), side, marker)
 
 
 def _side_fact(side: Side | None, comparison: Comparison) -> tuple[tuple[str, str], ...]:

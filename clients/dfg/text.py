@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ...events.counted_text import counted
 from ...results.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
-from ..text.tables import count_text, file_list, number_table, plain_name, print_table
+from ..text.tables import file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text, rate_text
 
 _SHADES: Final = " ▁▂▃▄▅▆▇█"
@@ -35,8 +35,8 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
     graph = report.graph
     console.print(
         f"[bold]{file_list(report.files)}[/bold]  {report.source}, {counted(graph.events, 'events')} of "
-        f"{count_text(graph.cases, 'case')} by {graph.case}, "
-        f"{count_text(len(graph.activities), 'activity', 'activities')} by {plain_name(graph.mapping)}, "
+        f"{counted(graph.cases, 'cases')} by {graph.case}, "
+        f"{counted(len(graph.activities), 'activities')} by {plain_name(graph.mapping)}, "
         f"over {_time(graph.last_s - graph.first_s)}" + (f", where {plain_name(graph.filter)}" if graph.filter else ""),
         soft_wrap=True,
     )

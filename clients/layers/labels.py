@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ...results.layers import Fate, FileLayers, Layers, Mount
-from ..text.tables import count_text
 
 _FATES: Final[dict[Fate, str]] = {
     "absorbed": "no data moved directly below",
@@ -50,7 +49,8 @@ def nesting_text(layers: Layers) -> str:
 def note_lines(layers: Layers) -> Iterator[str]:
     """Yield notes that are needed to interpret the report, one per line."""
     if layers.summaries:
-        yield f"{count_text(layers.summaries, 'of these is', 'of these are')} sums of many calls, which lie in no other"
+        verb = "is" if layers.summaries == 1 else "are"
+        yield f"{layers.summaries:,} of these {verb} sums of many calls, which lie in no other"
     if layers.waiting:
         yield f"{layers.waiting:,} calls were made in ones that have not ended: they count as the program's yet"
     yield from loss_lines(layers.losses)

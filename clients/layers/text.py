@@ -11,7 +11,7 @@ from rich.table import Table
 from ...events.counted_text import counted
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
 from ..text.layer_words import caller_name, layer_name, time_text
-from ..text.tables import count_text, file_list, number_table, plain_name, print_table
+from ..text.tables import file_list, number_table, plain_name, print_table
 from ..text.units import byte_text
 from .labels import fate_text, most_important, nesting_text, note_lines, scope_text
 
@@ -26,10 +26,10 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     """
     console = Console(file=stream, highlight=False)
     layers = report.layers
-    what = "event" if layers.summaries else "call"
+    what = "events" if layers.summaries else "calls"
     console.print(
-        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {count_text(layers.events, what)} of "
-        f"{count_text(layers.processes, 'process', 'processes')} over {time_text(layers.last_s - layers.first_s)}; "
+        f"[bold]{file_list(report.files)}[/bold]  {report.source}, {counted(layers.events, what)} of "
+        f"{counted(layers.processes, 'processes')} over {time_text(layers.last_s - layers.first_s)}; "
         f"{nesting_text(layers)}",
         soft_wrap=True,
     )

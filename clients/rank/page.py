@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ...events.counted_text import counted
 from ...events.errors import UnavailableError
 from ...results.interaction import RankReport
 from ..drawing.graphviz import render_dot
 from ..templating import page_template
-from ..text.tables import count_text
 from .dot import dot_of
 from .text import actor_name, interaction_text
 
@@ -32,7 +32,7 @@ def page_of(report: RankReport, top: int) -> str:
     def end(number: int, is_file: bool) -> str:
         return files[number] if is_file else actor_name(actors[number])
 
-    return page_template("rank.html", who=actor_name, how=interaction_text, counted=count_text).render(
+    return page_template("rank.html", who=actor_name, how=interaction_text, counted=counted).render(
         report=report,
         ranking=ranking,
         picture=picture,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ...events.counted_text import counted
 from ...results.interaction import MAX_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
-from ..text.tables import count_text, file_list, number_table, plain_name, print_table
+from ..text.tables import file_list, number_table, plain_name, print_table
 from ..text.units import byte_text, duration_text
 
 _MAX_COMPONENTS: Final = 12
@@ -32,7 +32,7 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
     console.print(
         f"[bold]{file_list(report.files)}[/bold]  {report.source}, {counted(ranking.events, 'events')} over "
         f"{duration_text(max(ranking.last_s - ranking.first_s, 0.0))}; "
-        f"{len(ranking.actors):,} {_plural(ranking)} interact in {count_text(len(ranking.components), 'component')}, "
+        f"{len(ranking.actors):,} {_plural(ranking)} interact in {counted(len(ranking.components), 'components')}, "
         f"{ranking.alone:,} with nobody",
         soft_wrap=True,
     )
@@ -80,7 +80,7 @@ def _heading(component: Component) -> str:
     parts = f"[bold]component {component.number}[/bold]  {component.actors:,} interact"
     parts += f", {component.interactions:,} times ({component.share:.1%} of all)"
     if component.files:
-        parts += f", {count_text(component.files, 'file')} between them"
+        parts += f", {counted(component.files, 'files')} between them"
     if len(component.communities) > 1 and component.modularity is not None:
         least = "at least " if len(component.communities) >= MAX_COMMUNITIES else ""
         parts += f"; {least}{len(component.communities):,} communities (modularity {component.modularity:.2f})"

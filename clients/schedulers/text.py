@@ -7,8 +7,9 @@ from typing import Final, TextIO
 
 from rich.console import Console
 
+from ...events.counted_text import counted
 from ...results.schedule import PolicyResult, Simulation
-from ..text.tables import count_text, file_list, number_table, plain_name, print_table
+from ..text.tables import file_list, number_table, plain_name, print_table
 from ..text.units import duration_text, rate_text
 
 _MAX_ROWS: Final = 24
@@ -24,7 +25,7 @@ def print_simulation(simulation: Simulation, stream: TextIO) -> None:
     jobs = simulation.policies[0].jobs
     lasting = "until all have ended" if simulation.duration_s is None else f"for {duration_text(simulation.duration_s)}"
     console.print(
-        f"[bold]{file_list(simulation.sources)}[/bold]  {count_text(len(jobs), 'job')} sharing "
+        f"[bold]{file_list(simulation.sources)}[/bold]  {counted(len(jobs), 'jobs')} sharing "
         f"{rate_text(simulation.bandwidth)}, load {simulation.load:.2f}, {lasting}",
         soft_wrap=True,
     )
@@ -57,7 +58,7 @@ def _conditions(simulation: Simulation) -> str:
     wrong = [
         f"{what}"
         for what, given in (
-            (f"late by {count_text(errors.late, 'phase')}", errors.late),
+            (f"late by {counted(errors.late, 'phases')}", errors.late),
             (f"wrong by {100 * errors.wrong:g} %", errors.wrong),
             (f"missing for {100 * errors.missing:g} % of the jobs", errors.missing),
         )

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from ...events.counted_text import counted
 from ...results.base import Estimate
 from ...results.prediction import MIN_STAMPS_PER_PERIOD, Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
 from .units import byte_text, duration_text
@@ -59,8 +60,8 @@ def make_headline(prediction: Prediction | None, start_s: float | None = None) -
         notes.append(drift_text(prediction.drift))
     notes.append("" if prediction.who is None else f"of {members_text(prediction.who)}")
     notes.append("" if prediction.periodic else _NOT_PERIODIC)
-    for count, what in ((prediction.ranks_unseen, "rank"), (prediction.nodes_unseen, "node")):
-        notes.append(f"{count:,} {what}{'s' if count != 1 else ''} not seen" if count else "")
+    for count, what in ((prediction.ranks_unseen, "ranks"), (prediction.nodes_unseen, "nodes")):
+        notes.append(f"{counted(count, what)} not seen" if count else "")
     present_notes = tuple(note for note in notes if note)
     return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", present_notes, found=True)
 

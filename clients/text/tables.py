@@ -24,15 +24,6 @@ def file_list(names: Sequence[str]) -> str:
     return plain_name(names[0]) if len(names) == 1 else f"{plain_name(names[0])} and {len(names) - 1} more"
 
 
-def count_text(number: int, one: str, several: str = "") -> str:
-    """Format a number of things.
-
-    >>> count_text(1, "case"), count_text(1200, "case"), count_text(2, "activity", "activities")
-    ('1 case', '1,200 cases', '2 activities')
-    """
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
 def number_table(title: str, *headings: str) -> Table:
     """Return an empty table of numbers; the caller adds columns of names."""
     table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")

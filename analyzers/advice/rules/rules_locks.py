@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from ....events import Kind
-from ...common.texts import count_text, duration_text
+from ....events.counted_text import counted
+from ...common.texts import duration_text
 from ..call_statistics import LIBRARIES, Calls
 from ..keys import CONTROL
 from .claims import Claim, FindingText, Group
@@ -32,7 +33,7 @@ def locks(calls: Calls) -> Iterator[Claim]:
     def words(group: Group) -> FindingText:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
         return FindingText(
-            title=f"{count_text(group.calls_made, 'call')} that lock or control a file and move no data (fcntl, flock, "
+            title=f"{counted(group.calls_made, 'calls')} that lock or control a file and move no data (fcntl, flock, "
             f"ioctl): {group.where}",
             why=f"Each takes {duration_text(each)}, on a parallel file system a lock is a request to a server.",
             change="Lock a file once for many accesses; request the state of a file once and remember it.",

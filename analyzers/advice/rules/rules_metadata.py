@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from ....events import Kind, Layer
-from ...common.texts import count_text, duration_text, size_text
+from ....events.counted_text import counted
+from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, Calls, Flags, Floats
 from ..keys import RENAME
 from .claims import Claim, FindingText, Group
@@ -234,7 +235,7 @@ def _removed_files(calls: Calls) -> Iterator[Claim]:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
         place = names[int(place_of[calls.file[group.rows][0]])]
         return FindingText(
-            title=f"{count_text(group.files, 'file')} in {place} are removed",
+            title=f"{counted(group.files, 'files')} in {place} are removed",
             why=f"Each takes {duration_text(each)}, on a parallel file system requests to its servers.",
             change="Make fewer and larger files: HDF5, NetCDF, SQLite, tar or zip; or keep short-lived files on a "
             "local file system ($TMPDIR, /dev/shm).",
@@ -256,9 +257,9 @@ def _metadata_lookups(calls: Calls) -> Iterator[Claim]:
     def words(group: Group) -> FindingText:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
         place = names[int(place_of[calls.file[group.rows][0]])]
-        where = group.where if group.files == 1 else f"{count_text(group.files, 'file')} in {place}"
+        where = group.where if group.files == 1 else f"{counted(group.files, 'files')} in {place}"
         return FindingText(
-            title=f"{count_text(group.calls_made, 'call')} about names that move no data (stat, access, readdir ...): "
+            title=f"{counted(group.calls_made, 'calls')} about names that move no data (stat, access, readdir ...): "
             f"{where}",
             why=f"Each takes {duration_text(each)}, on a parallel file system a request to its metadata server.",
             change="Look once and remember; list a folder once, with scandir, which has types without a stat each; "

@@ -7,8 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from ....events.counted_text import counted
 from ...common.state import Ints
-from ...common.texts import count_text, duration_text, size_text
+from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, LOWEST, Calls, Flags, Floats
 from ..keys import split
 from .claims import Claim, FindingText, Group
@@ -78,7 +79,7 @@ def random_reads(calls: Calls, places: AccessOrders) -> Iterator[Claim]:
         jumps = places.jumps[some].sum() / max(places.calls[some].sum(), 1)
         each = int(calls.ns[some].sum()) / max(group.calls_made, 1) / 1e9
         return FindingText(
-            title=f"{count_text(group.calls_made, 'read')} of {size_text(group.size / max(group.calls_made, 1))} from "
+            title=f"{counted(group.calls_made, 'reads')} of {size_text(group.size / max(group.calls_made, 1))} from "
             f"{group.where}, {jumps:.0%} of them not where the one before ended",
             why=f"Nothing is read ahead for requests in random order: each waits {duration_text(each)} for "
             f"the storage.",
@@ -132,7 +133,7 @@ def _read_again(group: Group) -> FindingText:
     times = places.bytes[reads].sum() / max(places.extent[reads].sum(), 1)
     return FindingText(
         title=f"{group.where} is read {times:,.0f} times over: {size_text(group.size)} of "
-        f"{size_text(places.extent[reads].sum())} in {count_text(int(calls.calls[reads].sum()), 'read')}",
+        f"{size_text(places.extent[reads].sum())} in {counted(int(calls.calls[reads].sum()), 'reads')}",
         why="Bytes that the program has had before are read, and often opened, again; nobody in the job wrote them.",
         change="Read the file once and keep it in memory, or keep what was computed from it.",
     )
@@ -144,7 +145,7 @@ def _rewritten(group: Group) -> FindingText:
     times = places.bytes[group.rows].sum() / max(extent, 1)
     return FindingText(
         title=f"the same {size_text(extent)} of {group.where} are written {times:,.0f} times over in "
-        f"{count_text(group.calls_made, 'write')} while the file stays open",
+        f"{counted(group.calls_made, 'writes')} while the file stays open",
         why="Only the last version of these bytes stays; the others cost time and, on parallel file systems, traffic.",
         change="Keep what changes in memory and write it when it is complete; write a header once, at the end.",
     )
@@ -199,7 +200,7 @@ def _read_back(group: Group, share: Floats) -> FindingText:
     own = float((group.calls.bytes[group.rows] * share).sum())
     return FindingText(
         title=f"{size_text(own)} are read from {group.where} by the process that wrote them, in "
-        f"{count_text(group.calls_made, 'read')}",
+        f"{counted(group.calls_made, 'reads')}",
         why="The data was in the program's memory; reading it back makes the file system move it again.",
         change="Keep what is needed again in memory, or hand it on there; put scratch files on a local file system "
         "($TMPDIR, /dev/shm).",

@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 
 from ....events import Kind, Layer
+from ....events.counted_text import counted
 from ...common.state import Ints
-from ...common.texts import count_text, duration_text, size_text
+from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, Calls, Flags, Floats
 from .claims import Claim, FindingText, Group
 from .rules_order import AccessOrders
@@ -163,7 +164,7 @@ def _requests_text(group: Group) -> str:
     way = "write" if calls.writes[rows].any() else "read"
     made = int(calls.calls[rows[calls.reads[rows] | calls.writes[rows]]].sum())
     each = size_text(group.size / max(made, 1))
-    return f"{count_text(made, way)} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
+    return f"{counted(made, way + 's')} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
 
 
 def _words(group: Group) -> FindingText:

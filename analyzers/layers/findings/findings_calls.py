@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ....events.counted_text import counted
 from ....results.layers import Finding, Layers, LayerStats
 from ...common.state import Ints
-from ...common.texts import count_text, duration_text, layer_label
+from ...common.texts import duration_text, layer_label
 from ...file_groups import DATA
 from ..calls import LAYERS
 from ..report.report_context import ReportContext
@@ -31,8 +32,8 @@ def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
             yield Finding(
                 rule="own_files",
                 layer=own.layer,
-                text=f"{layer_label(own.layer)} makes {count_text(own.calls, 'call')} of {layer_label(own.below)} on "
-                f"{count_text(own.files, 'file')} of its own, such as {own.examples[0]}: {share:.1%} of its time",
+                text=f"{layer_label(own.layer)} makes {counted(own.calls, 'calls')} of {layer_label(own.below)} on "
+                f"{counted(own.files, 'files')} of its own, such as {own.examples[0]}: {share:.1%} of its time",
                 value=share,
                 threshold=limits.own_share,
                 seconds=own.seconds,
@@ -92,7 +93,7 @@ def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterato
                 layer=row.layer,
                 text=f"{share:.0%} of {layer_label(row.layer)}'s own time on data goes to calls that move "
                 f"none, most of it "
-                f"to {call} ({duration_text(seconds / 1e9)} in {count_text(count, 'call')})",
+                f"to {call} ({duration_text(seconds / 1e9)} in {counted(count, 'calls')})",
                 value=share,
                 threshold=limits.metadata_share,
                 seconds=row.metadata_seconds,
@@ -109,7 +110,7 @@ def failed(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[
             yield Finding(
                 rule="failed",
                 layer=row.layer,
-                text=f"{share:.0%} of {layer_label(row.layer)}'s {count_text(row.calls, 'call')} fail, "
+                text=f"{share:.0%} of {layer_label(row.layer)}'s {counted(row.calls, 'calls')} fail, "
                 f"{times:,} of them in "
                 f"{call}",
                 value=share,

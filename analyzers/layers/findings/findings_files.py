@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....events.counted_text import counted
 from ....results.layers import Finding, Layers
 from ...common.state import Ints
-from ...common.texts import count_text, duration_text, layer_label, list_text
+from ...common.texts import duration_text, layer_label, list_text
 from ...file_groups import DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM
 from ..report.report_context import ReportContext
@@ -58,11 +59,11 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
             callers = sorted({int(each) for each in rows.over[mine]} - {PROGRAM, number})
             made_for = f" for {list_text(layer_label(layer_name(each)) for each in callers)}" if callers else ""
             folder = at >= len(moves)
-            where = f"{count_text(files, 'file')} in {view.folders[at - len(moves)]}" if folder else view.class_path(at)
+            where = f"{counted(files, 'files')} in {view.folders[at - len(moves)]}" if folder else view.class_path(at)
             yield Finding(
                 rule="small_requests",
                 layer=layer_name(number),
-                text=f"{count_text(calls, way)} of {size / calls:,.0f} bytes on average "
+                text=f"{counted(calls, way + 's')} of {size / calls:,.0f} bytes on average "
                 f"{'from' if way == 'read' else 'to'} "
                 f"{where}{made_for} take {duration_text(ns / 1e9)}",
                 value=size / calls,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ....events.counted_text import counted
 from ....results.layers import Finding, Layers
-from ...common.texts import count_text, duration_text, layer_label, list_text
+from ...common.texts import duration_text, layer_label, list_text
 from ..calls import LAYERS
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
@@ -57,7 +58,7 @@ def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Fi
             text=f"{each.call} on {each.file}: {share:.0%} of its {duration_text(each.seconds)} passes before "
             f"the last of "
             f"{each.processes:,} processes has come, most often {each.last_process} ({each.last_rounds:,} of "
-            f"{count_text(each.rounds, 'time')})",
+            f"{counted(each.rounds, 'times')})",
             value=share,
             threshold=limits.late_share,
             seconds=each.late_seconds,

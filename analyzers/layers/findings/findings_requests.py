@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ....events.counted_text import counted
 from ....results.layers import Account, Finding, Layers, Step
-from ...common.texts import count_text, duration_text, layer_label
+from ...common.texts import duration_text, layer_label
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
 
@@ -64,7 +65,7 @@ def _crossed(report: Layers, layer: str, steps: list[Step], limits: Thresholds) 
         rule="read_to_write",
         layer=layer,
         text=f"{layer_label(layer)}'s writes read {size:,} bytes below in "
-        f"{count_text(sum(step.calls for step in steps), 'read')} "
+        f"{counted(sum(step.calls for step in steps), 'reads')} "
         f"({duration_text(seconds)}) for {written:,} that they write: blocks that are written in part are read before",
         value=size / max(1, written),
         threshold=limits.bytes_below - 1,
@@ -83,8 +84,8 @@ def _more(report: Layers, account: Account, steps: list[Step], limits: Threshold
         yield Finding(
             rule="more_calls",
             layer=account.layer,
-            text=f"{name} makes {count_text(calls, account.way)} below for "
-            f"{count_text(account.calls, account.way)} of its own "
+            text=f"{name} makes {counted(calls, account.way + 's')} below for "
+            f"{counted(account.calls, account.way + 's')} of its own "
             f"({calls / account.calls:,.1f} each, {duration_text(below)})",
             value=calls / account.calls,
             threshold=limits.calls_below,

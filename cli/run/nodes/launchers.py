@@ -13,7 +13,7 @@ from typing import Final
 from ....events import UnavailableError
 
 _TIMEOUT_S: Final = 10.0
-"""Timeout of Slurm's controller, s."""
+"""Timeout of commands such as scontrol, which waits for Slurm's controller, s."""
 _STEP_PREFIXES: Final = ("SLURM_", "SLURMD_")
 _KEPT_VARIABLES: Final = ("SLURM_CONF", "SLURM_CLUSTER_NAME")
 _EXPORTED: Final = "SLURM_EXPORT_ENV"
@@ -125,9 +125,14 @@ def _nodes_of_slurm(listed: str, environment: Mapping[str, str]) -> dict[str, st
     return nodes
 
 
-def _output_of(command: Sequence[str], environment: Mapping[str, str]) -> str:
+def run_query(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    """Run a short command without input, and capture its output.
+
+    Raises:
+        UnavailableError: the command cannot be started, or takes too long.
+    """
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -137,6 +142,10 @@ def _output_of(command: Sequence[str], environment: Mapping[str, str]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UnavailableError(f"{command[0]} does not answer: {error}") from None
+
+
+def _output_of(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    done = run_query(command, environment)
     if done.returncode:
         raise UnavailableError(f"{command[0]}: {done.stderr.decode(errors='replace').strip()[:200]}")
     return done.stdout.decode(errors="replace")

@@ -7,16 +7,14 @@ import itertools
 import shlex
 import shutil
 import socket
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from ....events import UnavailableError
-from .launchers import Launcher, on_node_command
+from .launchers import Launcher, on_node_command, run_query
 from .mpi_arguments import MpiArguments, hosts_in, is_named_like, mpi_arguments
 
-_TIMEOUT_S: Final = 10.0
 _OPEN_MPI: Final = ("Open MPI", "OpenRTE", "PRRTE")
 _MAX_HOSTS: Final = 128
 """Maximum number of hosts with a collector. Each one needs a process and four of our 1,024 descriptors."""
@@ -121,18 +119,8 @@ def _is_local(host: str) -> bool:
 
 
 def _is_open_mpi(program: str, environment: Mapping[str, str]) -> bool:
-    try:
-        done = subprocess.run(
-            [program, "--version"],
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UnavailableError(f"{program} --version: {error}") from None
-    return any(name in done.stdout.decode(errors="replace") for name in _OPEN_MPI)
+    version = run_query((program, "--version"), environment).stdout.decode(errors="replace")
+    return any(name in version for name in _OPEN_MPI)
 
 
 def _agent_of_open_mpi(arguments: MpiArguments, environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from ....events.counted_text import counted
 from ....results.advice import Advice
 from ....results.findings import Findings
 from ....results.jobs.job import JobDetail
@@ -64,7 +65,8 @@ def facts(subject: JobData, headline: Headline, findings: Findings) -> Lines:
     job, prediction = subject.job, subject.prediction
     yield '<div class="facts">'
     yield figure_text("Period", headline.period, "; ".join(headline.notes))
-    yield figure_text("Confidence", headline.confidence, _times(subject.predictions, "prediction"))
+    predictions = counted(subject.predictions, "predictions") if subject.predictions else ""
+    yield figure_text("Confidence", headline.confidence, predictions)
     yield figure_text("Written", byte_text(job.bytes_written))
     yield figure_text("Read", byte_text(job.bytes_read))
     yield figure_text("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
@@ -77,11 +79,6 @@ def facts(subject: JobData, headline: Headline, findings: Findings) -> Lines:
     if prediction is not None and (scores := prediction.scores) is not None:
         yield figure_text("Bytes per phase", byte_text(scores.bytes_per_phase), f"I/O {io_share_text(prediction)}")
     yield "</div>"
-
-
-def _times(count: int, what: str) -> str:
-    """Format a number of things; "" for none."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""
 
 
 def overview_part(subject: JobData, findings: Findings) -> Lines:

@@ -17,15 +17,16 @@ from hypothesis import strategies as st
 from iotide.clients.drawing import charts, graphviz, svg_chart
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
-from iotide.clients.text import prediction_text, tables, units
+from iotide.clients.text import prediction_text, units
 from iotide.clients.text.headline import members_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
+from iotide.events import counted_text
 from iotide.results.prediction import OtherPeriod, Prediction, Scores, Who
 from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
 from support.system.waiting import wait_for
 
 
-@pytest.mark.parametrize("module", [units, prediction_text, tables, charts, graphviz, svg_chart])
+@pytest.mark.parametrize("module", [units, prediction_text, counted_text, charts, graphviz, svg_chart])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted
