@@ -223,6 +223,10 @@ class Aggregator(LossSink):
                 return True
         return waiting
 
+    def due_in_s(self) -> float:
+        """Return the time until the next due work, s; infinite without any."""
+        return min(self._ages.first_s, self._schedule.due.first_s) - self._steady()
+
     def _advance_due_jobs(self, now: float, until: float) -> bool:
         """Change the state of due jobs; return whether some remain for lack of time."""
         while (aged := self._ages.pop_due(now)) is not None:

@@ -22,6 +22,7 @@ from .clocks import Clocks
 from .contention_scope import contention_watch
 from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
+from .jobs.lifecycle.idle_pause import IdlePause
 from .listener_guards import ListenerGuards
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare
@@ -66,6 +67,7 @@ class Server:
         aggregator: the jobs.
         stages: CPU time by stage.
         loop_watch: longest blocking of the loop.
+        pause: waits between ticks; for a creator that passes input to ``sink``.
         archives: archives of the jobs; None if they are off.
         sink: receiver of streams.
         access: access control.
@@ -119,6 +121,7 @@ class Server:
                 self._ingest.core.vouched = partial(projects.note, self.aggregator.jobs)
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
+        self.pause = IdlePause()
         self._guards = ListenerGuards(self.aggregator.counters)
         self._persistence: StatePersistence | None = None
         self._durability: Durability | None = None
@@ -273,7 +276,7 @@ class Server:
                 if await self._ingest.wait_for_turn(pause_s) and takes_turns:
                     pause_s = 0.0  # the loop was busy all the time
             else:
-                await asyncio.sleep(pause_s)  # input is processed in between
+                await self.pause.wait(pause_s, self.aggregator.due_in_s())  # input is processed in between
             self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
 
     async def _watch_keys(self) -> None:

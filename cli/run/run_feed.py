@@ -92,6 +92,8 @@ class Feed:
         self._hurried = asyncio.Event()
         self.pressure = BacklogPressure(MIN_BURST_CALLS, _MAX_BEHIND_S)
         """Whether the backlog has been too large for too long."""
+        self.on_items: Callable[[], None] = lambda: None
+        """Called when items were passed on."""
         self._losses: dict[tuple[str, str], Counter[str]] = {}  # by stream or job
 
     async def run(self) -> None:
@@ -110,6 +112,8 @@ class Feed:
         items = self._source.poll()
         for item in items:
             self._pass_item(item)
+        if items:
+            self.on_items()
         self.pressure.update(self._source.waiting_calls)
         return bool(items)
 

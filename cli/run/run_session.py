@@ -92,6 +92,7 @@ class Session:
         self._feed = Feed(
             source, server.sink, server.stats, socket.gethostname(), holding_back, plan.ends_at_s, plan.batch
         )
+        self._feed.on_items = server.pause.wake
         self.nodes: NodeCollectors | None = None
         """Collectors of other nodes, which ``finish`` ends."""
         self._view: LiveView | None = None

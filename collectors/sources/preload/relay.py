@@ -214,7 +214,8 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
             if writer.end_requested or writer.reader_has_ended:  # no further event would report this
                 break
             wakes = drain.sleep() and writer.free_lines > 0
-        naps.pause()
+        if busy:
+            naps.pause()
         news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)
     _empty(drain, writer, news)
     for token in drain.running():

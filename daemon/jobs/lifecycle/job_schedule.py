@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from typing import Final
 
 _MAX_STALE_ENTRIES: Final = 64  # heap entries without a name, in addition to as many as there are names
@@ -30,11 +31,16 @@ class JobSchedule:
                 self._heap = [(at_s, name) for name, at_s in self._times.items()]
                 heapq.heapify(self._heap)
 
-    def late_s(self, now_s: float) -> float:
-        """Return the time since the earliest entry was due, s; 0 if none is."""
+    @property
+    def first_s(self) -> float:
+        """Time of the earliest entry, s; infinite without entries."""
         while self._heap and self._times.get(self._heap[0][1]) != self._heap[0][0]:
             heapq.heappop(self._heap)
-        return max(now_s - self._heap[0][0], 0.0) if self._heap else 0.0
+        return self._heap[0][0] if self._heap else math.inf
+
+    def late_s(self, now_s: float) -> float:
+        """Return the time since the earliest entry was due, s; 0 if none is."""
+        return max(now_s - self.first_s, 0.0)
 
     def drop(self, name: str) -> None:
         """Remove a name."""
