@@ -102,8 +102,9 @@ class ShipperState:
         self.file.store_definitions(wire_id, definitions)
 
     def finish_batch(self, sent: Sent | WaitingBatch) -> None:
-        """Record that a batch is not needed any more."""
-        self.file.finish_batch(sent.row, BatchState.DONE, sent.definitions)
+        """Record that a batch is not needed any more. All its definitions remain, also those of earlier messages."""
+        whole = sent.batch_definitions if isinstance(sent, Sent) else None
+        self.file.finish_batch(sent.row, BatchState.DONE, sent.definitions if whole is None else whole)
 
     def remove_stream(self, wire_id: str) -> None:
         """Remove a stream about which nothing remains to be sent."""

@@ -28,6 +28,8 @@ class Sent:
     was_resent: bool = False
     row: int = 0
     """Row in the store for the next collector; 0: it is not stored."""
+    batch_definitions: Definitions | None = None
+    """Definitions of the whole batch, if earlier messages carry a part of them."""
 
 
 class SendWindow:
@@ -118,7 +120,10 @@ class SendWindow:
         self.unsent = Definitions()
         *ahead, last = packed(fresh)
         sent = [self._put(empty_batch(), part, 0, now_s) for part in ahead]
-        return [*sent, self._put(batch, last, size, now_s)]
+        sent.append(self._put(batch, last, size, now_s))
+        if ahead:
+            sent[-1].batch_definitions = fresh
+        return sent
 
     def hello(self, collector: str, now_s: float) -> list[list[Frame]]:
         """Create HELLO, and puts definitions that do not fit into it in flight again.

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.collectors.sent_definitions import packed
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.transport import window
 from iotide.collectors.transport.collector_store import NAME, BatchState, CollectorStore
 from iotide.collectors.transport.shipper import Shipper
 from iotide.collectors.transport.shipper_state import ShipperState
@@ -89,6 +91,26 @@ def test_definitions_that_need_several_messages_are_sent_again_and_counted(tmp_p
     assert second.shipper.outstanding == 0
     second.shipper.close()
     assert sorted(start for starts in sink.starts.values() for start in starts) == [0, 1, 2]
+
+
+def test_definitions_of_one_batch_in_several_messages_reach_an_aggregator_without_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window, "packed", lambda definitions: packed(definitions, 100))
+    first = Collector(tmp_path, IngestCore(RememberingSink(), IngestSettings()), 0, 0.0)
+    for number in range(20):
+        first.interner.string(f"text {number}")
+    first.take(1)
+    first.settle()
+    first.take(1)
+    first.keep(urgent=True)
+    first.kill()
+    sink = RememberingSink()
+    second = Collector(tmp_path, IngestCore(sink, IngestSettings()), 0, 0.0)
+    second.shipper.take([Closed(second.name)], second.link.now)
+    second.settle()
+    (table,) = (sink.definitions[stream] for stream, starts in sink.starts.items() if starts == [1])
+    assert table.strings_from(1) == [*(f"text {number}" for number in range(20)), "call s0 0", "call s0 1"]
 
 
 STEPS = st.lists(st.one_of(st.integers(1, 40), st.just("step"), st.just("urgent"), st.just("kill")), max_size=50)
