@@ -85,6 +85,7 @@ _kind_of_parent: Final = lru_cache(4096)(_kind_of_folder)
 """Cached variant for parent folders, since many files share one."""
 
 
+@lru_cache(4096)  # it is needed twice per file, and most jobs of a machine open the same libraries
 def _kind_of(path: str) -> tuple[bool, bool]:
     cut = path.rfind("/")
     software, own = _kind_of_parent(path[: cut + 1])

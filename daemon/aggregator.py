@@ -177,7 +177,7 @@ class Aggregator(LossSink):
         session.ledger.received(stream, len(batch), journalled=self.journals)
         if len(batch):
             self._transition(session, JobEvent.EVENT)
-            self._schedule.plan(session, now)
+            self._schedule.plan(session, now, session.unseen_s(self.clock()))
 
     def _count_refused_batch(self, stream: str, batch: EventBatch) -> None:
         """Drop events of a refused stream. Request its HELLO again once there is room for its job."""

@@ -121,6 +121,11 @@ class Predictor:
         """End of the newest bin of the analyzed signal, ns; 0 if empty."""
         return self._all.signal.last_ns
 
+    @property
+    def unseen_until_ns(self) -> int:
+        """End of the bin with the newest bytes, ns, before which no prediction sees them; 0 without a known period."""
+        return self._reported.resolution_search.unseen_until_ns
+
     def update(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None = None) -> None:
         """Add events of one stream, in any order.
 

@@ -74,6 +74,14 @@ class ResolutionSearch:
         return None if self._known is None else self._known.period_s
 
     @property
+    def unseen_until_ns(self) -> int:
+        """End of the bin with the newest bytes, ns, before which no prediction sees them; 0 without a known period."""
+        if self._known is None or not (last_ns := self._observed.last_ns):
+            return 0
+        bin_ns = self._observed.resolutions.length_ns(self._known.level)
+        return ((last_ns - 1) // bin_ns + 1) * bin_ns
+
+    @property
     def adapted(self) -> bool:
         """Whether the window is shortened to the known period."""
         return self._known is not None and self._adapted()
@@ -158,6 +166,8 @@ class ResolutionSearch:
         if level == 0:
             return view, periodicity, level
         self._turn += 1
+        if periodicity.period_s is not None and periodicity.next_confidence + _TOLERANCES.confidence_gain >= 1:
+            return view, periodicity, level  # no other result can be preferred
         finer = self._turn % level
         other_view, other = self._observed.estimate(finer, now_ns, start_ns)
         if (

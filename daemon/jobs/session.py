@@ -266,6 +266,8 @@ class JobSession:
                 prediction = prediction.model_copy(update={"time_limit": self.time_limit(prediction, self.ends_at_s)})
             stays_valid = self.own_clock or whole
             self.stale_at_s = None if stays_valid else stale_at(prediction, self.predictor.last_ns / 1e9)
+            if self.stale_at_s is not None and (unseen_s := self.unseen_s(now_ns / 1e9)):
+                self.stale_at_s = min(self.stale_at_s, now_ns / 1e9 + unseen_s)
             self.history.append(prediction)
         self.predictions += 1
         return prediction
@@ -278,6 +280,10 @@ class JobSession:
         """
         last = None if self.failures.stopped(SIGNAL) else self.history.last
         return last if last is None or self.streams else last.without_next()
+
+    def unseen_s(self, now_s: float) -> float:
+        """Return the time from ``now_s`` (time of day) until the newest bytes are in a complete bin of the signal."""
+        return 0.0 if self.own_clock else max(self.predictor.unseen_until_ns / 1e9 - now_s, 0.0)
 
     def time_limit(self, prediction: Prediction, ends_at_s: float) -> TimeLimit | None:
         """Return the saved work of the job at its time limit. Return None for a trace with its own clock."""

@@ -36,13 +36,23 @@ class PredictionSchedule:
         self._interval_s, self._share = interval_s, share
         self._spread_until: dict[str, float] = {}  # time up to which a job's predictions have used their share
 
-    def plan(self, session: JobSession, now: float) -> None:
-        """Schedule a job with new data. It is due an interval after its last prediction, sooner after a flush."""
+    def plan(self, session: JobSession, now: float, unseen_s: float = 0.0) -> None:
+        """Schedule a job with new data. It is due an interval after its last prediction, sooner after a flush.
+
+        A prediction before the end of the bin with the new data would need a second one to see a burst. It waits for
+        the end of the bin, for at most an interval.
+
+        Args:
+            session: the job.
+            now: current time.
+            unseen_s: time until the end of this bin, s.
+        """
         if session.flushed or session.predictor.changed:
             interval = self._interval_s / (4 if session.flushed else 1)
             if (before := self.predicted_at.get(session.job)) is not None:
+                visible = now if session.flushed else now + min(unseen_s, interval)
                 self.due.schedule(
-                    session.job, max(now, before + interval, self._spread_until.get(session.job, now) - _BURST_S)
+                    session.job, max(visible, before + interval, self._spread_until.get(session.job, now) - _BURST_S)
                 )
             elif session.span_s > _SHORT_JOB_INTERVALS * interval:
                 self.due.schedule(session.job, now)

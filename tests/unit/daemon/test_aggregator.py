@@ -65,6 +65,42 @@ def test_periodic_job_is_predicted() -> None:
     assert prediction.next_phase.start_s.value >= NOW
 
 
+@pytest.mark.parametrize(("period_s", "predictions"), [(30.0, 1), (600.0, 2)])
+def test_each_burst_is_predicted_once_and_shown_as_soon_as_the_signal_has_it(period_s: float, predictions: int) -> None:
+    """A bin of the signal is as long as 0.64 s or 10 s here, and a prediction sees only complete bins."""
+    aggregator, clock = make()
+    heard: list[Prediction] = []
+    aggregator.on_prediction(heard.append)
+    aggregator.opened("s", StreamInfo(job="job", source="test"))
+
+    def burst(*ago_s: float) -> None:
+        starts = [int((clock.now - ago) * 1e9) for ago in ago_s]
+        columns = {"start": np.array(starts), "kind": int(Kind.WRITE), "bytes": 1 << 20}
+        aggregator.batch("s", make_batch(len(starts), columns), Definitions())
+
+    def wait(seconds: float) -> None:
+        until_s = clock.now + seconds
+        while clock.now < until_s:
+            aggregator.tick()
+            clock.now += 0.1
+
+    burst(*(period_s * number for number in range(8, -1, -1)))
+    wait(period_s)
+    heard.clear()
+    for _ in range(3):
+        at_s = clock.now
+        burst(0.0)
+        wait(12.0)
+        assert len(heard) <= predictions
+        assert heard[0].made_at_s < at_s + 1.2
+        following = heard[-1].next_phase
+        assert following is not None
+        assert following.start_s.value == pytest.approx(at_s + period_s, abs=0.1 * period_s)
+        wait(period_s - (clock.now - at_s))
+        assert len(heard) <= predictions
+        heard.clear()
+
+
 def test_job_goes_through_its_life_and_vanishes() -> None:
     aggregator, clock = make(idle_after_s=10, linger_s=5, retain_s=100)
     states: list[JobSummary] = []
@@ -319,7 +355,7 @@ def test_job_whose_predictions_take_long_is_predicted_less_often(monkeypatch: py
         for job in takes_s:
             columns = {"start": int(clock.now * 1e9), "kind": int(Kind.WRITE), "bytes": 1}
             aggregator.batch(job, make_batch(1, columns), Definitions())
-    assert counts == {"hard": 13, "easy": 60}
+    assert counts == {"hard": 13, "easy": 59}  # the second one waited until its bin of the signal had ended
     assert aggregator.counters["predictions_put_off"] == 12
 
 
