@@ -73,7 +73,7 @@ def finished_job_confidence(known: float, spread: float, intervals: int) -> floa
 
     It is reduced for few or uneven intervals, which are alike by chance at times.
     """
-    few = (_NEXT_PHASE.finished_job_intervals / intervals) ** 3
+    few = (_NEXT_PHASE.finished_job_intervals / intervals) ** _NEXT_PHASE.few_intervals_power
     return float(known ** (1 + min(few, 2 + 3 * min(spread / TUNING.tolerances.irregular_spread, 1.0))))
 
 

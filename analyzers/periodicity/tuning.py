@@ -76,6 +76,7 @@ class PhaseIntervals(Struct, frozen=True):
     max_paused_time_share: float = 0.6  # maximum share of time in several pauses [s]
     min_intervals: int = 5  # minimum intervals, or phases, for more than their mean [a, s]
     min_new_intervals: int = 2  # minimum intervals of a new period [o]
+    max_changed_spread: float = 0.14  # maximum spread of the intervals of a new period [f, o]
     change_log_likelihood: float = 8.0  # minimum log likelihood ratio of a change at one possible place [o]
     max_unchanged_ratio: float = 1.2  # maximum ratio of the longest to the shortest interval without a change [o]
     max_extra_interval: float = 0.4  # maximum interval before an extra phase, as a share of the usual interval [s]
@@ -135,7 +136,8 @@ class Quality(Struct, frozen=True):
 class NextPhaseOdds(Struct, frozen=True):
     """Probability and time of the next phase."""
 
-    finished_job_intervals: float = 12.0  # intervals at which the confidence for a finished job is squared [f]
+    finished_job_intervals: float = 13.0  # intervals at which the confidence for a finished job is squared [f]
+    few_intervals_power: float = 5.0  # power of their ratio to fewer or more intervals [f]
     prior_spread: float = 0.15  # spread of the intervals of an unknown job (prior) [c]
     prior_intervals: int = 1  # weight of this prior, in intervals [c]
     measured_shares: tuple[tuple[float, float], ...] = (

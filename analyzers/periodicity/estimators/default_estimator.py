@@ -109,8 +109,10 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
     next_confidence = min(next_confidence, 1.0)
     if candidate is not None and by_phases and view.ended:
+        measured = candidate.regularity
+        # an interval across missed phases fits by its choice of a multiple, so it is no evidence
         confidence = finished_job_confidence(
-            known, candidate.regularity.clock_spread, len(candidate.regularity.intervals)
+            known, measured.clock_spread, max(len(measured.intervals) - measured.missed, 1)
         )
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from msgspec.structs import replace
 
 from ..estimator import SignalWindow
 from ..tuning import TUNING
+from .phases import runs
 
 _SECONDARY_PERIODS: Final = TUNING.secondary_periods
 
@@ -45,6 +47,8 @@ def _without_burst(view: SignalWindow) -> SignalWindow | None:
     # the bins beside the burst may contain its edges
     before, after = max(int(first[heaviest]) - 1, 0), min(int(last[heaviest]) + 2, len(window))
     kept = slice(0, before) if before > len(window) - after else slice(after, len(window))
+    if _continues(window, slice(before, after), kept):
+        return None
     part = window[kept]
     return replace(
         view,
@@ -54,3 +58,20 @@ def _without_burst(view: SignalWindow) -> SignalWindow | None:
         now_s=view.now_s if kept.start else view.window_start_s + before * view.bin_s,
         cut=view.cut or kept.start > 0,
     )
+
+
+def _continues(window: npt.NDArray[np.float64], burst: slice, kept: slice) -> bool:
+    """Return whether a burst consists of the same phases as the rest, which only follow more closely there."""
+    level = float(window.sum()) / len(window)
+    inside, outside = (_phase_volumes(window[part], level) for part in (burst, kept))
+    if min(len(inside), len(outside)) < TUNING.intervals.min_intervals:
+        return False
+    one, other = float(inside[len(inside) // 2]), float(outside[len(outside) // 2])
+    return abs(one - other) <= _SECONDARY_PERIODS.interval_tolerance * max(one, other)
+
+
+def _phase_volumes(part: npt.NDArray[np.float64], level: float) -> npt.NDArray[np.float64]:
+    """Return the volumes of the runs of bins above a level, in ascending order."""
+    first, stop = runs(part > level)
+    sums = np.append(0.0, np.cumsum(part))
+    return np.sort(sums[stop] - sums[first])

@@ -97,7 +97,7 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
     if (change := last_change(found.intervals)) > 0:
         since = _since(len(start), found.intervals[change:], shortest)
         # if intervals wander, the latest are always a separate group
-        found = since if since.spread < TUNING.tolerances.on_time else found
+        found = since if since.spread < _INTERVALS.max_changed_spread else found
     if found.spread > TUNING.tolerances.equal_spread:
         found = _with_missed_phases(found, shortest, allow_missed=allow_missed)
     return _with_drift(found)
@@ -199,7 +199,7 @@ def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: boo
         multiple = np.where(pauses, 0, 1)
     stray = multiple == 0
     count, missed = int(stray.sum()), int((multiple > 1).sum())
-    if not count + missed or 2 * missed >= n or pauses[-1]:
+    if not count + missed or 2 * (count + missed) >= n or pauses[-1]:
         return found
     if not _may_be_stray(found.intervals, stray, _INTERVALS.max_stray_share):
         return found
@@ -233,13 +233,15 @@ def _with_drift(found: Regularity) -> Regularity:
     whole, left = float(off @ off) + n * RESOLVED, float(rest @ rest) + n * RESOLVED
     if n / 2 * math.log(whole / left) < _INTERVALS.min_log_likelihood_ratio or following <= 0:
         return found
+    usual = float(recent.sum()) / n
     deviation = math.sqrt(left / (n - 2))
-    if deviation > TUNING.tolerances.on_time * float(recent.sum()) / n:
+    if deviation > TUNING.tolerances.irregular_spread * usual:
         return found  # some intervals of a random walk fit a line, too
     drift = (following - recent[0]) / n
-    if abs(drift) > _INTERVALS.max_drift * float(recent.sum()) / n:
+    if abs(drift) > _INTERVALS.max_drift * usual:
         return found  # as fast only by chance, in intervals that vary anyway
-    return replace(found, spread=min(found.spread, deviation / found.period), drift=float(drift))
+    # relative to the shorter of the present and the mean interval: short intervals must not look even beside long ones
+    return replace(found, spread=min(found.spread, deviation / min(usual, found.period)), drift=float(drift))
 
 
 def extrapolated_interval(intervals: Floats) -> tuple[float, Floats]:

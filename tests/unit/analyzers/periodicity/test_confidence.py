@@ -8,6 +8,7 @@ from iotide.analyzers.periodicity.confidence import (
     calibrated,
     chance_in_time,
     confidence_of_chance,
+    finished_job_confidence,
     phases_confidence,
     student_t_within,
 )
@@ -56,3 +57,11 @@ def test_share_of_uneven_intervals_in_time_follows_a_normal_distribution() -> No
     rng = np.random.default_rng(1)
     within = np.mean(np.abs(rng.normal(0, 0.4, 200_000)) < 0.2)
     assert chance_in_time(0.4, 500) == pytest.approx(float(within), abs=0.01)
+
+
+def test_few_intervals_lower_the_confidence_of_a_finished_job_most_if_uneven() -> None:
+    for spread in (0.01, 0.2):
+        values = [finished_job_confidence(0.9, spread, count) for count in (3, 8, 10, 13, 20, 60)]
+        assert values == sorted(values)
+        assert values[-1] == pytest.approx(0.9, abs=0.001)
+    assert finished_job_confidence(0.85, 0.2, 8) < 0.5 < finished_job_confidence(0.85, 0.01, 8)

@@ -116,3 +116,13 @@ def test_views_without_bursts_are_shorter_at_the_same_position() -> None:
     assert list(without_bursts(SignalWindow(np.zeros(50), 0.1, 0.0, 5.0))) == []
     assert list(without_bursts(SignalWindow(np.ones(50), 0.1, 0.0, 5.0))) == []
     assert list(without_bursts(SignalWindow(np.zeros(0), 0.1, 0.0, 0.0))) == []
+
+
+def test_closer_phases_like_the_others_are_no_burst() -> None:
+    starts = np.concatenate([np.arange(0, 120, 4), np.arange(130, 560, 25)])
+    window = np.zeros(600)
+    for start in starts:
+        window[start : start + 2] = 1e8
+    assert not list(without_bursts(SignalWindow(window, bin_s=1.0, start_s=0.0, now_s=600.0)))
+    window[:120] *= 4
+    assert list(without_bursts(SignalWindow(window, bin_s=1.0, start_s=0.0, now_s=600.0)))

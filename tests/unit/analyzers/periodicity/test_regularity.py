@@ -213,3 +213,19 @@ def test_a_line_through_the_latest_of_intervals_that_walk_is_no_drift() -> None:
 def test_intervals_that_grow_by_more_than_a_program_does_are_no_drift(growth: float, drifts: bool) -> None:
     found = measured(100 * (1 + growth) ** np.arange(16) * np.tile([1.03, 0.97], 8))
     assert bool(found.drift) == drifts
+
+
+def test_intervals_that_stay_uneven_after_a_change_are_no_new_period() -> None:
+    rng = np.random.default_rng(3)
+    before = np.array([80.0, 60, 75, 90, 70, 110, 85])
+    for spread, since in ((0.02, 7), (0.18, 0)):
+        later = 290 * (1 + spread * np.sqrt(12) * rng.permutation(np.linspace(-0.5, 0.5, 17)))
+        assert last_change(np.concatenate([before, later])) > 0
+        assert measured(np.concatenate([before, later])).since == since
+
+
+def test_intervals_of_which_more_than_half_are_missed_or_stray_have_no_period() -> None:
+    at_random = [14.2, 27.2, 20.5, 22.6, 80.2, 75.5, 27.9, 28.2, 9.4, 24.5, 48.0, 29.1, 52.2, 51.6, 27.5]
+    found = measured(at_random, 2.4)
+    assert found.missed == found.stray == 0
+    assert found.spread > 0.3

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
+from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.periodicity.estimator import PeriodEstimate, SignalWindow
 from iotide.analyzers.periodicity.estimators.default_estimator import estimate
 from iotide.analyzers.settings import DetectSettings
+from iotide.events import Kind, make_batch
 
 
 def periodicity_of(
@@ -102,3 +104,26 @@ def test_two_programs_in_one_signal_have_each_a_period_and_a_next_phase(one: flo
     assert beside.period_s.value == pytest.approx(other, rel=0.02)
     assert beside.next_phase is not None
     assert beside.bytes_per_phase == pytest.approx(8e8, rel=0.3)
+
+
+def walk(seed: int) -> list[float]:
+    """Starts in ten minutes; the distance walks at random between 2.5 and 40 s."""
+    rng = np.random.default_rng(seed)
+    step = rng.uniform(0.3, 0.6)
+    level = rng.normal(0, step, 400)
+    level = np.log(rng.uniform(3, 12)) + np.cumsum(level)
+    low, high = np.log(2.5), np.log(40.0)
+    starts = np.cumsum(np.exp(high - np.abs((level - low) % (2 * (high - low)) - (high - low))))
+    kept: list[float] = starts[starts < 599].tolist()
+    return kept
+
+
+@pytest.mark.parametrize("seed", [1300009, 1300015, 1300023, 1300029, 1300032])
+def test_distances_that_walk_at_random_and_stay_near_one_value_for_a_while_are_no_period(seed: int) -> None:
+    """The seeds have steady ends, a dense part before a steady one, and a stretch on a line."""
+    start = walk(seed)
+    edges = np.rint(1e9 * (np.array(start)[:, None] + np.linspace(0, 0.8, 17))).astype(np.int64)
+    columns = {"start": edges[:, :-1].ravel(), "duration": np.diff(edges, axis=1).ravel()}
+    batch = make_batch(16 * len(start), columns | {"bytes": 6_000_000, "kind": int(Kind.WRITE)})
+    for settings in (DetectSettings(), DetectSettings(sampling_frequency_hz=1.0)):
+        assert not detect([(batch, np.zeros(0, np.uint8))], settings, "job").periodic
