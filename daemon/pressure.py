@@ -7,8 +7,8 @@ from typing import Final
 
 _log = logging.getLogger(__name__)
 _TOLERATED_DELAY_S: Final = 1.0  # delay from which on collectors get less credit
-_MIN_SHARE: Final = 1 / 64
-_LOGGED_DELAY_S: Final = 5.0
+_MIN_SHARE: Final = 1 / 64  # of the credit, however long the delay is
+_LOGGED_DELAY_S: Final = 5.0  # delay that is logged, and from which on optional work is skipped
 _BURST_S: Final = 1.0  # maximum saved work of an allowance
 
 

@@ -13,9 +13,12 @@ from ...results.contention import Capacity
 from .loads import Load
 
 _MIN_SPANS: Final = 5  # minimum number of shared spans to learn a capacity
-_SHARED: Final = 0.3  # minimum share of a span in which jobs overlap
+_MIN_OVERLAP: Final = 0.3  # minimum share of a span in which jobs overlap
+_MAX_OVERLAP: Final = 0.02  # maximum overlap of a phase that counts as alone, as a share of its length
+_CAPACITY_SHARES: Final = (0.5, 0.8, 0.95)
+"""Quantiles of the bandwidths of shared spans: low, value, high of a learned capacity."""
 Floats = npt.NDArray[np.float64]
-_NONE: Final = np.zeros((0, 2))
+_NO_PHASES: Final = np.zeros((0, 2))
 
 
 def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collection[str]) -> Capacity:
@@ -32,31 +35,33 @@ def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collect
     if not len(spans):
         return Capacity(known="unknown")
     start, end = spans.T
-    lasting = end - start
+    length = end - start
     moved = sum((load.within(start, end, load.moved) for load in loads), np.zeros(len(spans)))
     busy = np.array([load.within(start, end) for load in loads])
-    shared = np.maximum(busy.sum(axis=0) - lasting, 0.0)
+    shared = np.maximum(busy.sum(axis=0) - length, 0.0)
     victims = np.array([load.job in slowed for load in loads], np.bool_)
-    full = (shared > _SHARED * lasting) & (busy[victims] > 0).any(axis=0)
-    if int(full.sum()) >= _MIN_SPANS:
-        low, value, high = (_weighted((moved / lasting)[full], shared[full], share) for share in (0.5, 0.8, 0.95))
+    saturated = (shared > _MIN_OVERLAP * length) & (busy[victims] > 0).any(axis=0)
+    if int(saturated.sum()) >= _MIN_SPANS:
+        low, value, high = (
+            _weighted_quantile((moved / length)[saturated], shared[saturated], share) for share in _CAPACITY_SHARES
+        )
         return Capacity(known="learnt", bytes_per_s=Estimate(value=value, low=low, high=high))
-    most = _weighted(moved / lasting, lasting, 0.95)
+    most = _weighted_quantile(moved / length, length, _CAPACITY_SHARES[-1])
     return Capacity(known="at_least", bytes_per_s=Estimate(value=most, low=most, high=most))
 
 
-def alone_rates(load: Load, others: Sequence[Load]) -> float:
+def alone_rate(load: Load, others: Sequence[Load]) -> float:
     """Return a job's bandwidth in phases without overlap by others, bytes/s. In all phases if there are none."""
-    lasting = (load.end > load.start) & (load.moved > 0)
-    if not lasting.any():
+    moving = _moves_data(load)
+    if not moving.any():
         return 0.0
-    rates = load.moved[lasting] / (load.end - load.start)[lasting]
-    alone = alone_phases(load, others)[lasting]
+    rates = load.moved[moving] / (load.end - load.start)[moving]
+    alone = alone_phases(load, others)[moving]
     # small pieces beside the main phases are not representative
-    weight = load.moved[lasting]
+    weight = load.moved[moving]
     if alone.any():
-        return _weighted(rates[alone], weight[alone], 0.5)
-    return _weighted(rates, weight, 0.9)
+        return _weighted_quantile(rates[alone], weight[alone], 0.5)
+    return _weighted_quantile(rates, weight, 0.9)
 
 
 def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
@@ -64,24 +69,31 @@ def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
     overlapped = sum(
         (other.within(load.start, load.end) for other in others if other is not load), np.zeros_like(load.start)
     )
-    found: npt.NDArray[np.bool_] = (load.moved > 0) & (load.end > load.start)
-    return found & (overlapped <= 0.02 * (load.end - load.start))
+    return _moves_data(load) & (overlapped <= _MAX_OVERLAP * (load.end - load.start))
+
+
+def _moves_data(load: Load) -> npt.NDArray[np.bool_]:
+    moving: npt.NDArray[np.bool_] = (load.moved > 0) & (load.end > load.start)
+    return moving
 
 
 def _busy_spans(loads: Sequence[Load]) -> Floats:
     """Return the time spans in which any job moves data, float[n, 2]. Each phase lies within one span."""
-    phases = np.concatenate([np.stack([load.start, load.end], axis=1)[load.moved > 0] for load in loads] or [_NONE])
+    phases = np.concatenate(
+        [np.stack([load.start, load.end], axis=1)[load.moved > 0] for load in loads] or [_NO_PHASES]
+    )
     phases = phases[np.argsort(phases[:, 0])]
     if not len(phases):
         return phases
     until = np.maximum.accumulate(phases[:, 1])
     first = np.flatnonzero(np.r_[True, phases[1:, 0] > until[:-1]])
     spans = np.stack([phases[first, 0], until[np.r_[first[1:] - 1, len(phases) - 1]]], axis=1)
-    lasting: Floats = spans[spans[:, 1] > spans[:, 0]]
-    return lasting
+    nonempty: Floats = spans[spans[:, 1] > spans[:, 0]]
+    return nonempty
 
 
-def _weighted(values: Floats, weights: Floats, share: float) -> float:
+def _weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
+    """Return the least value up to which values have this share of the weight."""
     order = np.argsort(values)
     total = np.cumsum(weights[order])
     return float(values[order][min(int(np.searchsorted(total, share * total[-1])), len(values) - 1)])

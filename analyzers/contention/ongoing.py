@@ -9,7 +9,7 @@ import numpy as np
 
 from ...results.base import Estimate
 from ...results.contention import Collision, Delayed
-from .capacity import alone_phases, alone_rates
+from .capacity import alone_phases, alone_rate
 from .collisions import LITTLE
 from .loads import Load
 
@@ -44,7 +44,7 @@ def ongoing_of(
     if lasting <= 0 or moved.sum() < _FULL * capacity * lasting:
         return None
     alone = [
-        min(alone_rates(load, loads), capacity) if alone_phases(load, loads).sum() >= _MIN_ALONE else None
+        min(alone_rate(load, loads), capacity) if alone_phases(load, loads).sum() >= _MIN_ALONE else None
         for load in here
     ]
     wanted = {at: alone[at] or float(moved[at] / spent[at]) for at in range(len(here)) if spent[at] > 0}

@@ -19,7 +19,7 @@ from ...results.contention import (
 )
 from ...results.interaction import Ranking
 from ...results.jobs.file_systems import FileSystemUse
-from .capacity import alone_rates, capacity_of
+from .capacity import alone_rate, capacity_of
 from .collisions import collisions_of
 from .expected import expected_of
 from .files import SharedFiles
@@ -149,7 +149,7 @@ def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings,
             view,
             use,
             load,
-            alone_rates(load, loads),
+            alone_rate(load, loads),
             now_s,
             horizon_s=settings.horizon_s,
             phases_ahead=settings.phases_ahead,

@@ -1,4 +1,4 @@
-"""Groups of one job, from batches in the job's numbering. They contribute to the job's prediction."""
+"""Finds groups of a job's members with their own periods, which its prediction includes."""
 
 from __future__ import annotations
 

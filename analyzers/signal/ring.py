@@ -119,8 +119,8 @@ class Ring:
         if high - oldest + 1 > len(self._bins):
             size = min(self.capacity, max(2 * len(self._bins), high - oldest + 1))
             grown = np.zeros(size)
-            kept = np.arange(max(self.oldest, oldest), self.newest + 1)
-            grown[kept % size] = self._bins[kept % len(self._bins)]
+            stored = np.arange(max(self.oldest, oldest), self.newest + 1)
+            grown[stored % size] = self._bins[stored % len(self._bins)]
             self._bins = grown
         elif high - self.newest >= len(self._bins):
             self._bins[:] = 0.0

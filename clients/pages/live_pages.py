@@ -20,6 +20,7 @@ from ..dfg.page import render_with_layout
 from ..layers.page import page_of
 from ..web import web_file
 from .live_job import job_page, waiting_page
+from .page_frame import shell_page
 from .runbooks_page import runbooks_page
 
 MAX_PAGES: Final = 64
@@ -98,7 +99,8 @@ class LivePages:
             return None if page is None else (page, "text/html")
         if name == RULES:
             return (rules.read_text(), "application/yaml") if (rules := _PROMETHEUS / RULES).exists() else None
-        return web_file(name)
+        page = shell_page(name)
+        return web_file(name) if page is None else (page, "text/html")
 
     def _cache(self, name: str, text: str, layout: Layout | None, begun: float) -> None:
         now = time.monotonic()

@@ -6,28 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from .page_frame import framed_page
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 SOURCE: Final = Path(__file__).parents[2] / "docs" / "runbooks.md"
-_PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<base href="@BASE@">
-<title>iotide: Runbooks</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="assets/report.css">
-<link rel="stylesheet" href="assets/live.css">
-</head>
-<body>
-<nav aria-label="Pages"><b>iotide</b> <a href="./">Jobs</a> <a href="filesystems">File systems</a></nav>
-<main>
-%s</main>
-</body>
-</html>
-"""
 
 
 @cache
@@ -54,7 +38,7 @@ def runbooks_page() -> str | None:
         elif token.children:
             token.children = _unlink_other_pages(token.children)
     shown: str = parser.renderer.render(tokens, parser.options, {})
-    return _PAGE % shown
+    return framed_page("Runbooks", shown, is_report=True)
 
 
 def _unlink_other_pages(tokens: list[Token]) -> list[Token]:

@@ -20,7 +20,8 @@ _NUMBERS: Final = {
 """Name in a line -> column."""
 _LAYERS: Final = [json.dumps(layer.name) for layer in Layer]
 _KINDS: Final = [json.dumps(kind.name) for kind in Kind]
-_FACTS: Final = ("user", "command", "step")
+_OPTIONAL_FIELDS: Final = ("user", "command", "step")
+"""Fields of a stream that lines have if they are set."""
 
 
 def write_json_lines(reader: ArchiveReader, out: IO[str], show: Callable[[int], None] = lambda calls: None) -> int:
@@ -47,7 +48,7 @@ def json_lines(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
     archived = reader.streams[stream]
     info = archived.info
     identity = {"job": info.job, "host": info.host, "stream": archived.name}
-    identity |= {name: getattr(info, name) for name in _FACTS if getattr(info, name)}
+    identity |= {name: getattr(info, name) for name in _OPTIONAL_FIELDS if getattr(info, name)}
     identity |= {"clock": "own"} if info.clock_offset_ns is None else {}
     same = "".join(f', "{name}": {text(value)}' for name, value in identity.items())
     table = DefinitionTable()
@@ -68,6 +69,6 @@ def _parts(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
 
 def _file(info: FileInfo) -> str:
     """Return a path, and the file's type if the path does not imply it."""
-    known = info.type in (FileType.UNKNOWN, file_type_of(info.path))
-    type_field = "" if known else f', "file_type": "{FileType(info.type).name}"'
+    is_implied = info.type in (FileType.UNKNOWN, file_type_of(info.path))
+    type_field = "" if is_implied else f', "file_type": "{FileType(info.type).name}"'
     return text(info.path) + type_field

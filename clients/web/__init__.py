@@ -1,4 +1,4 @@
-"""Files of the live pages: scripts, style sheets and page shells."""
+"""Files of the live pages: scripts, style sheets, and the content of pages."""
 
 from __future__ import annotations
 

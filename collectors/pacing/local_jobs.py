@@ -15,8 +15,8 @@ _MAX_MOVED: Final = 1 << 50
 """Maximum number of bytes moved between two polls. A process that reports more violates the layout."""
 _MAX_IDLE_UPDATES: Final = 2
 """Polls without a call before a job counts as quiet. One poll may always fall between two calls."""
-_PHASES: Final = 4
-_MIN_PHASES: Final = 2
+_PHASES: Final = 4  # latest phases whose pauses are stored
+_MIN_PHASES: Final = 2  # phases needed to know the pauses of a job
 _LONGER: Final = 2.0
 """A pause this many times longer than any in the latest phases is outside a phase."""
 
@@ -53,6 +53,10 @@ class LocalJob:
         gap_s: time from the end of the previous phase to the start of this one; None if unknown.
         has_ended: whether any of its phases has ended.
         alone_rate: highest rate while only this job moved data, bytes/s.
+        call_s: start of the latest call; None if there is none.
+        call_progress_s: time since this call began or moved data, without waiting.
+        alone_since_s: since when only this job has moved data; None if others do.
+        alone_from: bytes moved by then.
     """
 
     state: JobState
@@ -88,9 +92,9 @@ class LocalJob:
             return QUIET_S
         return min(QUIET_S, max(DONE_QUIET_S, _LONGER * max(*self.pauses_s, self.longest_pause_s)))
 
-    def is_in_call(self, in_call_s: float | None, fresh: int, since_s: float) -> bool:
+    def is_in_call(self, in_call_s: float | None, new_bytes: int, since_s: float) -> bool:
         """Record the latest call. Returns whether it is running, and not one left long ago by a signal handler."""
-        if fresh or in_call_s != self.call_s:
+        if new_bytes or in_call_s != self.call_s:
             self.call_s, self.call_progress_s = in_call_s, 0.0
         elif not self.is_held:
             self.call_progress_s += since_s
@@ -127,10 +131,10 @@ class LocalJobs:
         if job is None:
             self._numbers += 1
             job = self.jobs[name] = LocalJob(JobState(self._numbers, math.inf, now_s, since_s=now_s), activity.moved)
-        fresh = activity.moved - job.moved
-        fresh = fresh if 0 <= fresh < _MAX_MOVED else 0
+        new_bytes = activity.moved - job.moved
+        new_bytes = new_bytes if 0 <= new_bytes < _MAX_MOVED else 0
         job.moved = activity.moved
-        if job.is_in_call(activity.in_call_s, fresh, since_s) or fresh:
+        if job.is_in_call(activity.in_call_s, new_bytes, since_s) or new_bytes:
             if not job.in_phase:
                 self._begin(job, now_s)
             elif job.idle_updates:
@@ -141,8 +145,8 @@ class LocalJobs:
             if job.in_phase and now_s - job.active_s > PHASE_GAP_S:
                 _end(job)
         if job.in_phase:
-            job.state.moved += fresh
-            job.served += fresh / job.share if job.share > 0 else 0.0
+            job.state.moved += new_bytes
+            job.served += new_bytes / job.share if job.share > 0 else 0.0
             job.waited_s += since_s if job.is_held and activity.in_call_s is not None else 0.0
             self._measure(job, now_s)
 
@@ -156,7 +160,7 @@ class LocalJobs:
         job.served = min(others, default=0.0)
 
     def _measure(self, job: LocalJob, now_s: float) -> None:
-        """Measures the job's rate while only it moves data. Contention hides the job's own limit."""
+        """Measure the job's rate while only it moves data. Contention hides the job's own limit."""
         alone = all(each is job or each.is_held or now_s - each.active_s > QUIET_S for each in self.jobs.values())
         if not alone or job.is_held or job.active_s < now_s:
             job.alone_since_s = None

@@ -17,7 +17,7 @@ from .phase_volumes import with_background_volume
 from .phases import Floats, Phases, Positions, Segmenter
 
 _MERGED_PHASES: Final = TUNING.merged_phases
-_TRIED: Final = 48  # maximum number of volumes tried as the unit
+_MAX_UNITS: Final = 48  # maximum number of volumes that are tried as that of a single phase
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
@@ -28,8 +28,9 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         phases: phases of the signal.
     """
     length = phases.end - phases.start
-    found = [phase_multiples(volume, length) for volume in (phases.volume, with_background_volume(segmenter, phases))]
-    multiple = max((each for each in found if each is not None), key=lambda each: int(each.sum()), default=None)
+    volumes = phases.volume, with_background_volume(segmenter, phases)
+    multiples = [phase_multiples(volume, length) for volume in volumes]
+    multiple = max((each for each in multiples if each is not None), key=lambda each: int(each.sum()), default=None)
     if multiple is None or not (multiple > 1).any():
         return None
     starts: list[float] = []
@@ -55,28 +56,28 @@ def phase_multiples(volume: Floats, length: Floats) -> Positions | None:
     if len(volume) < TUNING.intervals.min_intervals:
         return None
     unit = np.unique(volume)
-    if len(unit) > _TRIED:
-        unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
+    if len(unit) > _MAX_UNITS:
+        unit = unit[np.linspace(0, len(unit) - 1, _MAX_UNITS).astype(np.intp)]
     ratio = volume[None, :] / unit[:, None]
     whole = np.minimum(np.maximum(np.rint(ratio), 1), _MERGED_PHASES.max_merged)
-    one, off = whole == 1, np.abs(ratio / whole - 1)
+    is_single, deviation = whole == 1, np.abs(ratio / whole - 1)
     for tolerance, least_single in (
         (_MERGED_PHASES.multiple_tolerance, _MERGED_PHASES.min_single_share),
         (_MERGED_PHASES.loose_multiple_tolerance, _MERGED_PHASES.loose_min_single_share),
     ):
-        fits = off <= np.where(one, tolerance, _MERGED_PHASES.multiple_tolerance)
-        single = np.count_nonzero(fits & one, axis=1) / len(volume)
+        fits = deviation <= np.where(is_single, tolerance, _MERGED_PHASES.multiple_tolerance)
+        single = np.count_nonzero(fits & is_single, axis=1) / len(volume)
         # of the volumes that equally many phases have, use the middle one
         best = np.flatnonzero(single >= single.max() - 1e-9)
         row = int(best[len(best) // 2])
         if single[row] >= least_single and fits[row].mean() >= _MERGED_PHASES.min_fitting_share:
-            return _with_matching_length(length, np.where(fits[row], whole[row], 1.0), fits[row] & one[row])
+            return _with_matching_length(length, np.where(fits[row], whole[row], 1.0), fits[row] & is_single[row])
     return None
 
 
-def _with_matching_length(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
+def _with_matching_length(length: Floats, multiple: Floats, is_single: npt.NDArray[np.bool_]) -> Positions:
     """Keep the multiples of phases that are longer by the same factor than single phases."""
-    usual = max(float(np.median(length[alone])), 1e-9)
+    usual = max(float(np.median(length[is_single])), 1e-9)
     fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MERGED_PHASES.length_log_tolerance
     return np.where(fits, multiple, 1).astype(np.int64)
 

@@ -98,19 +98,21 @@ def find_candidates(
     z = z_scores(strength)
     if settings.outlier != "zscore":
         outliers = find_outliers(settings.outlier, strength, settings.tolerance)
-        every = np.flatnonzero(outliers.found)
-        kept = _fundamentals(every, spectrum, harmonics)
-        return Candidates(kept, z, outliers.confidence[kept], len(every) - len(kept))
+        outlying_bins = np.flatnonzero(outliers.found)
+        fundamentals = _fundamentals(outlying_bins, spectrum, harmonics)
+        return Candidates(fundamentals, z, outliers.confidence[fundamentals], len(outlying_bins) - len(fundamentals))
     near = z > settings.tolerance * z.max(initial=0.0)
     outlying = z > settings.z_threshold
-    found = np.flatnonzero(near & outlying)
-    kept = _fundamentals(found, spectrum, harmonics)
-    counted = np.ones(len(z), bool)
-    counted[found] = False
-    counted[kept] = True
-    shares = [z[kept] / total for passed in (near, outlying) if (total := float(z[passed & counted].sum())) > 0]
-    confidence = np.minimum(sum(shares, np.zeros(len(kept))) / 2, 1.0)
-    return Candidates(kept, z, confidence, len(found) - len(kept))
+    outlying_bins = np.flatnonzero(near & outlying)
+    fundamentals = _fundamentals(outlying_bins, spectrum, harmonics)
+    is_counted = np.ones(len(z), bool)
+    is_counted[outlying_bins] = False
+    is_counted[fundamentals] = True
+    shares = [
+        z[fundamentals] / total for passed in (near, outlying) if (total := float(z[passed & is_counted].sum())) > 0
+    ]
+    confidence = np.minimum(sum(shares, np.zeros(len(fundamentals))) / 2, 1.0)
+    return Candidates(fundamentals, z, confidence, len(outlying_bins) - len(fundamentals))
 
 
 def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
@@ -133,11 +135,12 @@ def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
 
 
 def _fundamentals(
-    found: npt.NDArray[np.intp], spectrum: Spectrum, harmonics: Literal["relative", "modulo"]
+    bins: npt.NDArray[np.intp], spectrum: Spectrum, harmonics: Literal["relative", "modulo"]
 ) -> npt.NDArray[np.intp]:
-    kept: list[int] = []
-    for k in found.tolist():
-        lower = np.array(kept, np.float64) + 1
+    """Return the bins, ascending, that are no multiple of a lower one among them."""
+    fundamentals: list[int] = []
+    for k in bins.tolist():
+        lower = np.array(fundamentals, np.float64) + 1
         if harmonics == "modulo":
             unit = spectrum.sampling_frequency_hz / spectrum.samples
             multiple = np.mod((k + 1) * unit, lower * unit) < _MODULO_TOLERANCE_HZ
@@ -146,5 +149,5 @@ def _fundamentals(
             whole = np.rint(ratio)
             multiple = (whole > 1) & (np.abs(ratio / np.maximum(whole, 1) - 1) <= _RELATIVE_TOLERANCE)
         if not multiple.any():
-            kept.append(k)
-    return np.array(kept, np.intp)
+            fundamentals.append(k)
+    return np.array(fundamentals, np.intp)
