@@ -133,6 +133,8 @@ def _library(file: SignatureFile) -> str:
             "        (__typeof__(&symbol))(iotide_helper \\",
             f"            ? iotide_cached_helper(&{name}, &answers_, #symbol, caller) : NULL); \\",
             "    })",
+            "#define LACKS(symbol) \\",
+            "    (iotide_helper ? !HELPER(symbol) : !iotide_resolve_without_core(#symbol, caller))",
         ]
     )
 

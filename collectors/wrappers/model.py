@@ -139,6 +139,7 @@ class Statement:
         result: The type of the result.
         expressions: Attribute of `EXPRESSIONS` -> C expression, if the file gives one.
         values: Parameter -> C expression that is recorded in its place.
+        instead: C expression evaluated in place of the real call where the library lacks the function; empty: none.
         flags: Words of `FLAG_WORDS`, or one other C expression; empty: blocking.
         line: First line, from 1.
     """
@@ -154,6 +155,7 @@ class Statement:
     extras: tuple[ExtraItem, ...] = ()
     name: str = ""
     call_class: str = ""
+    instead: str = ""
     flags: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -181,6 +183,7 @@ class Statement:
         extras = [item.expression for item in self.extras]
         return [
             *self.expressions.values(), *self.values.values(), *extras, *arrays, *self.before, *self.after, *self.flags,
+            self.instead,
         ]  # fmt: skip
 
 

@@ -267,6 +267,8 @@ class _Statements:
         if key in ("before", "after"):
             rows = (*getattr(to, key), value.rstrip("; "))
             return replace(to, before=rows) if key == "before" else replace(to, after=rows)
+        if key == "instead":
+            return replace(to, instead=value)
         if key in model.EXPRESSIONS:
             if key in to.expressions:
                 raise self._error(line, f"`{key}` is given already")
@@ -274,7 +276,7 @@ class _Statements:
         if (changed := self._naming(line, key, value, to)) is not None:
             return changed
         attributes = (*model.EXPRESSIONS, "value PARAMETER", "extra NAME: role", "name", "class", "flags", "before",
-                      "after", "custom")  # fmt: skip
+                      "after", "instead", "custom")  # fmt: skip
         raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
 
     def _naming(self, line: int, key: str, value: str, to: Statement) -> Statement | None:

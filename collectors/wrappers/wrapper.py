@@ -84,8 +84,11 @@ class Wrapper:
     def _layer(self, symbol: str) -> list[str]:
         site = f"&SITE({symbol})"
         skip = self._file.skip or f"iotide_is_inner(&iotide_library_{self._file.library}, caller)"
+        lacking = [f"const bool lacking_ = LACKS({symbol});"] if self._statement.instead else []
+        real = f"lacking_ ? NULL : REAL({symbol})" if lacking else f"REAL({symbol})"
         rows = [
-            f"__typeof__(&{symbol}) real_ = REAL({symbol});",
+            *lacking,
+            f"__typeof__(&{symbol}) real_ = {real};",
             *self._straight(f"!iotide_provided || !iotide_traced({site}) || {skip}", "real_"),
             *self._descriptor_of_stream("real_"),
             *self._subject.keys(),
@@ -128,13 +131,18 @@ class Wrapper:
     def _arguments(self) -> str:
         return ", ".join(parameter.name for parameter in self._statement.parameters)
 
+    def _call(self, real: str) -> str:
+        """Return the real call; real_: in a wrapper of a layer, which may have to make another call instead."""
+        may_lack = self._statement.instead and real == "real_"
+        return f"{f'lacking_ ? ({self._statement.instead}) : ' if may_lack else ''}{real}({self._arguments()});"
+
     def _called(self, real: str) -> str:
-        call = f"{real}({self._arguments()});"
+        call = self._call(real)
         space = "" if self._statement.result.text.endswith("*") else " "
         return call if self._void else f"{_unqualified(self._statement.result.text)}{space}result = {call}"
 
     def _straight(self, condition: str, real: str) -> list[str]:
-        call = f"{real}({self._arguments()});"
+        call = self._call(real)
         if self._void:
             return [f"if ({condition}) {{", f"    {call}", "    return;", "}"]
         return [f"if ({condition})", f"    return {call}"]

@@ -6,6 +6,8 @@
 #ifndef IOTIDE_HOOKS_MPIIO_H
 #define IOTIDE_HOOKS_MPIIO_H
 
+#define MPIIO_ERR_COUNT 2 /* MPI_ERR_COUNT of Open MPI and MPICH */
+
 #include "mpiio_files.h"
 #include "mpiio_library.h"
 #include "mpiio_names.h"

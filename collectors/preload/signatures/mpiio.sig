@@ -1,5 +1,7 @@
 # MPI-IO: MPI_File_* of MPI 4.0, and the calls that complete their operations. One binary supports Open MPI and MPICH,
 # without their headers: see hooks/mpiio.h. The Fortran bindings are in hooks/mpiio_fortran.c.
+# Open MPI 4 and 5 lack the functions with large counts (..._c). A program with a weak reference to one finds the wrapper
+# and calls it, so it has to do what the program would do without it.
 library mpiio
 layer MPIIO
 anchor PMPI_Init
@@ -72,6 +74,7 @@ OTHER int MPI_File_get_byte_offset(MPI_File fh: handle, MPI_Offset offset: opaqu
 OTHER int MPI_File_get_type_extent(MPI_File fh: handle, MPI_Datatype datatype: datatype, MPI_Aint *extent)
 OTHER int MPI_File_get_type_extent_c(MPI_File fh: handle, MPI_Datatype datatype: datatype, MPI_Count *extent)
     name = MPI_File_get_type_extent
+    instead = REAL(MPI_File_get_type_extent)(fh, datatype, (MPI_Aint *)extent)
 CHANGE_FLAGS int MPI_File_set_atomicity(MPI_File fh: handle, int flag)
     flags = collective
 OTHER int MPI_File_get_atomicity(MPI_File fh: handle, int *flag)
@@ -86,6 +89,7 @@ OTHER int MPI_Register_datarep(const char *datarep, void *read_function, void *w
 OTHER int MPI_Register_datarep_c(const char *datarep, void *read_function, void *write_function, void *extent_function,
                                  void *state)
     name = MPI_Register_datarep
+    instead = read_function || write_function ? MPIIO_ERR_COUNT : REAL(MPI_Register_datarep)(datarep, read_function, write_function, extent_function, state)
 
 # ---- blocking ----
 
@@ -99,6 +103,7 @@ READ int MPI_File_read(MPI_File fh: handle, void *buf, int count: count, MPI_Dat
 READ int MPI_File_read_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                          MPI_Status *status)
     name = MPI_File_read
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -114,6 +119,7 @@ READ int MPI_File_read_all(MPI_File fh: handle, void *buf, int count: count, MPI
 READ int MPI_File_read_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                              MPI_Status *status)
     name = MPI_File_read_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_all)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -130,6 +136,7 @@ READ int MPI_File_read_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *
 READ int MPI_File_read_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
                             MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_read_at
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_at)(fh, offset, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -147,6 +154,7 @@ READ int MPI_File_read_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, vo
 READ int MPI_File_read_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
                                 MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_read_at_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_at_all)(fh, offset, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -163,6 +171,7 @@ READ int MPI_File_read_shared(MPI_File fh: handle, void *buf, int count: count, 
 READ int MPI_File_read_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                                 MPI_Status *status)
     name = MPI_File_read_shared
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_shared)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -178,6 +187,7 @@ READ int MPI_File_read_ordered(MPI_File fh: handle, void *buf, int count: count,
 READ int MPI_File_read_ordered_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                  datatype, MPI_Status *status)
     name = MPI_File_read_ordered
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_ordered)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -193,6 +203,7 @@ WRITE int MPI_File_write(MPI_File fh: handle, const void *buf, int count: count,
 WRITE int MPI_File_write_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                            datatype, MPI_Status *status)
     name = MPI_File_write
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -208,6 +219,7 @@ WRITE int MPI_File_write_all(MPI_File fh: handle, const void *buf, int count: co
 WRITE int MPI_File_write_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                datatype, MPI_Status *status)
     name = MPI_File_write_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_all)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -224,6 +236,7 @@ WRITE int MPI_File_write_at(MPI_File fh: handle, MPI_Offset offset: opaque, cons
 WRITE int MPI_File_write_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count,
                               MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_write_at
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_at)(fh, offset, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -241,6 +254,7 @@ WRITE int MPI_File_write_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, 
 WRITE int MPI_File_write_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count:
                                   count, MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_write_at_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_at_all)(fh, offset, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -257,6 +271,7 @@ WRITE int MPI_File_write_shared(MPI_File fh: handle, const void *buf, int count:
 WRITE int MPI_File_write_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                   datatype, MPI_Status *status)
     name = MPI_File_write_shared
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_shared)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -272,6 +287,7 @@ WRITE int MPI_File_write_ordered(MPI_File fh: handle, const void *buf, int count
 WRITE int MPI_File_write_ordered_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                    datatype, MPI_Status *status)
     name = MPI_File_write_ordered
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_ordered)(fh, buf, (int)count, datatype, status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_status_bytes(status, caller)
@@ -289,6 +305,7 @@ READ int MPI_File_iread(MPI_File fh: handle, void *buf, int count: count, MPI_Da
 READ int MPI_File_iread_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                           MPI_Request *request)
     name = MPI_File_iread
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iread)(fh, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -302,6 +319,7 @@ READ int MPI_File_iread_all(MPI_File fh: handle, void *buf, int count: count, MP
 READ int MPI_File_iread_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                               MPI_Request *request)
     name = MPI_File_iread_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iread_all)(fh, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -316,6 +334,7 @@ READ int MPI_File_iread_at(MPI_File fh: handle, MPI_Offset offset: opaque, void 
 READ int MPI_File_iread_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
                              MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iread_at
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iread_at)(fh, offset, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -331,6 +350,7 @@ READ int MPI_File_iread_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, v
 READ int MPI_File_iread_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
                                  MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iread_at_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iread_at_all)(fh, offset, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -345,6 +365,7 @@ READ int MPI_File_iread_shared(MPI_File fh: handle, void *buf, int count: count,
 READ int MPI_File_iread_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                  datatype, MPI_Request *request)
     name = MPI_File_iread_shared
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iread_shared)(fh, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -358,6 +379,7 @@ WRITE int MPI_File_iwrite(MPI_File fh: handle, const void *buf, int count: count
 WRITE int MPI_File_iwrite_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                             datatype, MPI_Request *request)
     name = MPI_File_iwrite
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iwrite)(fh, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -371,6 +393,7 @@ WRITE int MPI_File_iwrite_all(MPI_File fh: handle, const void *buf, int count: c
 WRITE int MPI_File_iwrite_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                 datatype, MPI_Request *request)
     name = MPI_File_iwrite_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iwrite_all)(fh, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -385,6 +408,7 @@ WRITE int MPI_File_iwrite_at(MPI_File fh: handle, MPI_Offset offset: opaque, con
 WRITE int MPI_File_iwrite_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count,
                                MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iwrite_at
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iwrite_at)(fh, offset, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -400,6 +424,7 @@ WRITE int MPI_File_iwrite_at_all(MPI_File fh: handle, MPI_Offset offset: opaque,
 WRITE int MPI_File_iwrite_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count:
                                    count, MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iwrite_at_all
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iwrite_at_all)(fh, offset, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -414,6 +439,7 @@ WRITE int MPI_File_iwrite_shared(MPI_File fh: handle, const void *buf, int count
 WRITE int MPI_File_iwrite_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                    datatype, MPI_Request *request)
     name = MPI_File_iwrite_shared
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_iwrite_shared)(fh, buf, (int)count, datatype, request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
@@ -429,6 +455,7 @@ READ int MPI_File_read_all_begin(MPI_File fh: handle, void *buf, int count: coun
 READ int MPI_File_read_all_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                    datatype)
     name = MPI_File_read_all_begin
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_all_begin)(fh, buf, (int)count, datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
@@ -450,6 +477,7 @@ READ int MPI_File_read_at_all_begin(MPI_File fh: handle, MPI_Offset offset: opaq
 READ int MPI_File_read_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
                                       MPI_Datatype datatype: datatype)
     name = MPI_File_read_at_all_begin
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_at_all_begin)(fh, offset, buf, (int)count, datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
@@ -470,6 +498,7 @@ READ int MPI_File_read_ordered_begin(MPI_File fh: handle, void *buf, int count: 
 READ int MPI_File_read_ordered_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                        datatype)
     name = MPI_File_read_ordered_begin
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_read_ordered_begin)(fh, buf, (int)count, datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
@@ -490,6 +519,7 @@ WRITE int MPI_File_write_all_begin(MPI_File fh: handle, const void *buf, int cou
 WRITE int MPI_File_write_all_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype
                                      datatype: datatype)
     name = MPI_File_write_all_begin
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_all_begin)(fh, buf, (int)count, datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
@@ -511,6 +541,7 @@ WRITE int MPI_File_write_at_all_begin(MPI_File fh: handle, MPI_Offset offset: op
 WRITE int MPI_File_write_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count
                                         count: count, MPI_Datatype datatype: datatype)
     name = MPI_File_write_at_all_begin
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_at_all_begin)(fh, offset, buf, (int)count, datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
@@ -532,6 +563,7 @@ WRITE int MPI_File_write_ordered_begin(MPI_File fh: handle, const void *buf, int
 WRITE int MPI_File_write_ordered_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype
                                          datatype: datatype)
     name = MPI_File_write_ordered_begin
+    instead = count != (int)count ? MPIIO_ERR_COUNT : REAL(MPI_File_write_ordered_begin)(fh, buf, (int)count, datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begin_split(operation)

@@ -29,6 +29,7 @@ def format_statement(statement: Statement) -> list[str]:
     rows += [f"    value {name} = {text}" for name, text in statement.values.items()]
     rows += [f"    extra {item.name}: {item.role} = {item.expression}" for item in statement.extras]
     rows += [f"    {key} = {text}" for key in ("before", "after") for text in getattr(statement, key)]
+    rows += [f"    instead = {statement.instead}"] if statement.instead else []
     settings = {"name": statement.name, "class": statement.call_class, "flags": " ".join(statement.flags)}
     rows += [f"    {key} = {text}" for key, text in settings.items() if text]
     return [*rows, *(["    custom"] if statement.custom else [])]

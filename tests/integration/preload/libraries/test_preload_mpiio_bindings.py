@@ -148,3 +148,23 @@ def test_python_reaches_mpi_that_only_its_extension_knows(tmp_path: Path) -> Non
         ]
         assert {row.depth for row in seen.posix(rank)} == {1}
     assert {row.rank for row in seen.rows if row.layer is Layer.MPIIO} == {0, 1}
+
+
+@pytest.mark.parametrize("implementation", mpi.IMPLEMENTATIONS)
+def test_program_that_looks_for_large_counts_by_weak_references_behaves_as_untraced(
+    implementation: str, tmp_path: Path
+) -> None:
+    program = mpi.build(implementation, "mpi_weak.c", tmp_path)
+    seen = mpi.run(implementation, [program], tmp_path, ranks=RANKS)
+    size = 4000
+    assert seen.output == seen.alone == [f"rank {rank}: 1000 moved, extent 4, same 1 1" for rank in range(RANKS)]
+    assert seen.files == seen.files_alone
+    for rank in range(RANKS):
+        moved = [row for row in seen.mpi(rank) if row.bytes > 0]
+        assert [(row.call, row.offset, row.bytes) for row in moved] == [
+            ("MPI_File_write_at_all", rank * size, size),
+            ("MPI_Wait", rank * size, size),
+            ("MPI_File_read_all_end", -1, size),
+        ]
+        assert all("count=1000" in row.signature for row in seen.mpi(rank, "MPI_File_write_at_all"))
+        assert {row.depth for row in seen.posix(rank) if row.kind in (Kind.READ, Kind.WRITE)} == {1}

@@ -351,7 +351,8 @@ def statements(draw: st.DrawFn, symbol: str) -> str:
         st.lists(
             st.sampled_from(
                 ["failed = result == 3", "error = e()", "bytes = 7", "requested = g(1, 2)", "offset = 5",
-                 "class = meta", "flags = collective  nonblocking", "flags = f(3) | 1", "name = other", "custom"]
+                 "class = meta", "flags = collective  nonblocking", "flags = f(3) | 1", "name = other",
+                 "instead = h(2)", "custom"]
             ), unique_by=lambda row: row.split()[0], max_size=4,
         )
     )  # fmt: skip
