@@ -35,13 +35,24 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     )
     for line in _left_out(report):
         console.print(line, soft_wrap=True)
-    if not layers.events:
-        return
+    if layers.events:
+        _print_findings(console, layers, top)
+        _print_tables(console, layers, top)
+        if report.problems_total:
+            console.print(
+                f"left out: {counted(report.problems_total, 'malformed pieces of input')} (see standard error)"
+            )
+
+
+def _print_findings(console: Console, layers: Layers, top: int) -> None:
     if layers.findings:
         console.print()
         for finding in layers.findings[:top]:
             console.print(f"[bold]-[/bold] {plain_name(finding.text)}", soft_wrap=True)
         _more(console, len(layers.findings) - top, "findings")
+
+
+def _print_tables(console: Console, layers: Layers, top: int) -> None:
     _show(console, _layers(layers), 0, "")
     if layers.accounts:
         _show(console, _print_time(layers.accounts), 0, "")
@@ -57,8 +68,6 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     files = most_important(layers.files, top)
     _show(console, _files(files), len(layers.files) - len(files) + layers.files_left_out, "files")
     _show(console, _mounts(layers, top), len(layers.mounts) - top, "file systems")
-    if report.problems_total:
-        console.print(f"left out: {counted(report.problems_total, 'malformed pieces of input')} (see standard error)")
 
 
 def _left_out(report: LayersReport) -> Iterator[str]:

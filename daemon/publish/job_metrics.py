@@ -123,12 +123,16 @@ def add_job(session: JobSession, now: float, kept: KeptRows, add: Callable[..., 
         add("iotide_job_clock_offset_seconds", max(session.clocks_off.values(), key=abs) / 1e9, job)
     if session.ends_at_s:
         add("iotide_job_end_timestamp_seconds", session.ends_at_s, job)
-    prediction = session.prediction
+    _add_prediction(session, add)
+
+
+def _add_prediction(session: JobSession, add: Callable[..., None]) -> None:
+    job, prediction = session.job, session.prediction
     add("iotide_job_prediction_completeness_ratio", prediction.completeness if prediction else 1.0, job)
     add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
     if prediction is None or prediction.period_s is None:
         return
-    add_groups(session.job, prediction, add, wall_clock=not session.own_clock)
+    add_groups(job, prediction, add, wall_clock=not session.own_clock)
     if prediction.time_limit is not None and prediction.time_limit.lost_s is not None:
         add("iotide_job_end_lost_seconds", prediction.time_limit.lost_s.value, job)
     add("iotide_job_period_seconds", prediction.period_s.value, job)

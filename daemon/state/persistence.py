@@ -156,20 +156,8 @@ class StatePersistence:
 
     def _replay_journal(self) -> Position:
         """Replay records after the last stored state; return the position reached."""
-        state = self._saved.read(self._aggregator)
-        at = self._journal.start
         core = self._new_core()
-        if state is not None:
-            self._clocks.set_steady(state["aggregator"]["at_s"])
-            self._aggregator.resume(state["aggregator"])
-            self._saved.drop_damaged(self._aggregator)
-            if "at" in state:
-                at = Position(*state["at"])
-                core.load_full_state(state["core"])
-            elif state["ingest"] is not None:
-                core.resume(state["ingest"], time.monotonic())
-        if self._archives is not None:
-            self._archives.begin_recovery(None if state is None else state.get("archives"))
+        at = self._restore_stored(core)
         if self._attempts.read() >= _MAX_ATTEMPTS:
             _log.error("the journal is set aside: %d aggregators in a row ended while they replayed it", _MAX_ATTEMPTS)
             self._journal.skip_replay()
@@ -186,6 +174,23 @@ class StatePersistence:
         self._attempts.reset()
         if jobs := len(self._aggregator.jobs):
             _log.info("state restored: %d jobs; %d records of the journal were replayed", jobs, again.records)
+        return at
+
+    def _restore_stored(self, core: IngestCore) -> Position:
+        """Restore the last stored state; return its position in the journal, the start if there is no state."""
+        state = self._saved.read(self._aggregator)
+        at = self._journal.start
+        if state is not None:
+            self._clocks.set_steady(state["aggregator"]["at_s"])
+            self._aggregator.resume(state["aggregator"])
+            self._saved.drop_damaged(self._aggregator)
+            if "at" in state:
+                at = Position(*state["at"])
+                core.load_full_state(state["core"])
+            elif state["ingest"] is not None:
+                core.resume(state["ingest"], time.monotonic())
+        if self._archives is not None:
+            self._archives.begin_recovery(None if state is None else state.get("archives"))
         return at
 
     def _new_core(self) -> IngestCore:
