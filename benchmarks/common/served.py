@@ -19,6 +19,7 @@ import zmq
 from iotide.events.network.wire import Ack, Frame, Heartbeat, Reject, decode_header, encode
 
 _WINDOW = 128
+"""Maximum number of unacknowledged messages; the aggregator's credit may be lower."""
 _HEARTBEAT_S = 1.0
 _SLOWEST_S = 600.0
 
@@ -108,6 +109,9 @@ class Peer:
     Attributes:
         acknowledged: number of acks.
         rejected: the first few rejections.
+
+    Raises:
+        RuntimeError: a message was lost on its way. It is not sent again, so that a measurement would not end.
     """
 
     def __init__(self, endpoint: str, name: str = "bench") -> None:
@@ -120,11 +124,12 @@ class Peer:
         self._beaten_s = 0.0
         self.sent = self.acknowledged = 0
         self.rejected: list[Reject] = []
+        self._credit = _WINDOW
 
     def send(self, message: Iterable[Frame], *, answered: bool = True) -> None:
         """Send a message once there is room for it."""
         self.sent += answered
-        while self.sent - self.acknowledged > _WINDOW:
+        while self.sent - self.acknowledged > min(_WINDOW, self._credit):
             self._take(1000)
         self._socket.send_multipart(list(message), copy=True)
         self._take(0)
@@ -155,6 +160,9 @@ class Peer:
             answer = decode_header(self._socket.recv_multipart()[0])
             if isinstance(answer, Ack):
                 self.acknowledged += 1
+                self._credit = answer.credit
+            elif isinstance(answer, Reject) and answer.code == "gap":
+                raise RuntimeError(f"a message of stream {answer.stream} was lost: {answer.reason}")
             elif isinstance(answer, Reject):
                 self.acknowledged += 1
                 self.rejected = [*self.rejected, answer][:5]

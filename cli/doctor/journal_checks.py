@@ -11,7 +11,7 @@ from ...daemon.journal.settings import JournalSettings
 from ...daemon.settings import load_settings
 from ...events import ConfigError
 from .checks import Finding
-from .nats_servers import UnusableServersError, inspect_servers, usable_servers
+from .nats_servers import UnusableServersError, inspect_servers, store_findings, usable_servers
 from .partition_checks import partition_findings
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def journal_findings(config: Path) -> list[Finding]:
     detail = f"{settings.name}: server {seen.version}, {seen.messages} messages of {seen.size:,} bytes"
     at = "no snapshot yet" if seen.snapshot is None else f"snapshot of record {seen.snapshot.record}"
     found.append(Finding("journal", True, False, f"{detail}, {at}"))
+    found += store_findings(seen.stores)
     remedy = "start iotide serve with these settings"
     return [*found, Finding("owner", bool(seen.owner), False, seen.owner or "no aggregator has the jobs", remedy)]
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ...events import ConfigError
 from .checks import Finding, extra
 
+if TYPE_CHECKING:
+    from ...daemon.journal.jetstream.stores import StoreUse
+
 _T = TypeVar("_T")
 _REMEDY: Final = "see docs/failover.md"
+_FULL_BYTES: Final = 1 << 20
+"""Free bytes of a store below which it is full: the size of a message of the journal."""
+_NEARLY_FULL: Final = 0.9
+"""Used share of a store that is reported."""
 
 
 class UnusableServersError(Exception):
@@ -47,3 +54,19 @@ def usable_servers(servers: Sequence[str], replicas: int) -> Finding:
     """Return the finding on usable servers: their addresses, and the durability of acknowledged messages."""
     kept = f"{replicas} replicas" + ("" if replicas > 1 else ", synced before they are acknowledged")
     return Finding("NATS servers", True, True, f"{', '.join(servers)}; {kept}")
+
+
+def store_findings(stores: Iterable[StoreUse]) -> list[Finding]:
+    """Return a finding per store that is full or nearly full, or one for all."""
+    found, most = [], 0.0
+    for each in stores:
+        used = each.used / each.limit
+        most = max(most, used)
+        is_full = each.limit - each.used < _FULL_BYTES
+        if is_full or used >= _NEARLY_FULL:
+            state = "full, and nothing is acknowledged" if is_full else "nearly full"
+            detail = f"{each.name} is {state}: {each.used:,} of {each.limit:,} bytes"
+            found.append(
+                Finding("NATS store", False, is_full, detail, f"raise {each.option}, and reload the server; {_REMEDY}")
+            )
+    return found or [Finding("NATS store", True, False, f"at most {most:.0%} of a store is used")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ...daemon.settings import AggregatorSettings
 from ...events import ConfigError
 from .checks import Finding
-from .nats_servers import UnusableServersError, inspect_servers, usable_servers
+from .nats_servers import UnusableServersError, inspect_servers, store_findings, usable_servers
 
 if TYPE_CHECKING:
     from ...daemon.inspection.cluster_inspection import ClusterState, PartitionState
@@ -28,7 +28,7 @@ def partition_findings(settings: AggregatorSettings) -> list[Finding]:
     if seen is None:
         detail = f"{settings.journal.name}: nothing yet; the first member makes it"
         return [*found, Finding("cluster", False, True, detail, "start iotide serve with these settings")]
-    return [*found, *findings_of(seen, settings.access.principals)]
+    return [*found, *store_findings(seen.stores), *findings_of(seen, settings.access.principals)]
 
 
 def _inspection(settings: AggregatorSettings) -> Callable[[], ClusterState | None]:

@@ -18,7 +18,7 @@ from ...events.network.descriptors import backlog
 from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
 from ..access.admission import REFUSAL
-from ..ingest.ingest import GATEWAY_NAME
+from ..ingest.ingest import GATEWAY_NAME, MAX_GATEWAY_ANSWERS
 from ..ingest.loop_socket import LoopSocket
 from ..ingest.peer_bound import PeerBound
 from .gateway_routes import GatewayRoutes
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from ..access.access import Access
 
 _MAX_MESSAGE_BYTES: Final = 64 << 20
-_MAX_WAITING_MESSAGES: Final = 256
-"""Maximum number of messages that wait for an owner. Further ones are lost and requested again."""
+_MAX_WAITING_MESSAGES: Final = 1 << 14
+"""Maximum number of messages that wait for an owner. Further ones are lost and requested again. Credit bounds their
+bytes: half a second of the owner's work, and at most bounds.credit batches per collector."""
 _MESSAGES_PER_TURN: Final = 64
 _TICK_S: Final = 1.0
 _INITIAL_DELAY_S: Final = 0.25
@@ -130,7 +131,8 @@ class Gateway:
             socket.setsockopt(zmq.ROUTING_ID, self._name)
             socket.setsockopt(zmq.IPV6, is_ipv6(worker.ingest))
             socket.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
-            socket.sndhwm, socket.linger = _MAX_WAITING_MESSAGES, 0
+            socket.sndhwm, socket.rcvhwm = _MAX_WAITING_MESSAGES, MAX_GATEWAY_ANSWERS
+            socket.linger = 0
             if keys is not None:
                 keys.secure(socket)
             socket.connect(worker.ingest)

@@ -26,7 +26,7 @@ from ..listener_guards import ListenerGuards
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, without_stale_claims
-from .partitions import TOKEN_VARIABLE, plan
+from .partitions import TOKEN_VARIABLE, ended_partitions, plan
 from .publishing import Relay
 from .worker_settings import journal_of
 from .workers import Workers
@@ -270,12 +270,8 @@ class ClusterMember:
         }
         wanted = mine.serves | mine.standby
         # A partition planned for another member ends here when that member can take over at once.
-        ends = {
-            number
-            for number in self.workers.pids
-            if number not in mine.serves
-            and (number in elsewhere if number in self.workers.serving else number not in mine.standby)
-        }
+        served = self.workers.serving.keys()
+        ends = ended_partitions(self.workers.pids.keys(), served, held[self.name], mine, elsewhere)
         self.workers.run(wanted - ends, ends)
 
     def _release_later(self, number: int, pid: int) -> None:

@@ -90,6 +90,29 @@ def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, MemberPlan]:
     return {name: MemberPlan(frozenset(serves[name]), frozenset(stands_by[name])) for name in held}
 
 
+def ended_partitions(
+    running: Set[int], serving: Set[int], listed: Set[int], part: MemberPlan, elsewhere: Set[int]
+) -> set[int]:
+    """Return the partitions whose processes must end at a member.
+
+    Args:
+        running: partitions with a process of this member.
+        serving: partitions that these processes serve now.
+        listed: partitions that they served when the entries of the other members were read.
+        part: this member's part of the plan.
+        elsewhere: partitions planned for another member that serves them, or can take them over at once.
+    """
+    ends = set()
+    for number in running - part.serves:
+        if number not in serving:
+            if number not in part.standby:
+                ends.add(number)
+        # A process that has taken over since then has a later epoch than a claim in these entries.
+        elif number in listed and number in elsewhere:
+            ends.add(number)
+    return ends
+
+
 def _weight(name: str, number: int) -> int:
     """Return the affinity of a member and a partition (rendezvous hashing). Few change when members change."""
     return _digest(f"{name}/{number}")

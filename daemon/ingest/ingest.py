@@ -41,6 +41,8 @@ _TICK_S: Final = 0.5
 _YIELD_S: Final = 0.005
 """Duration of a turn for which other tasks get a turn of the loop, s. An HTTP request needs several."""
 _MAX_YIELDS: Final = 8
+MAX_GATEWAY_ANSWERS: Final = 1 << 17
+"""Maximum number of answers that wait for a gateway, as many as may wait for a snapshot."""
 GATEWAY_NAME: Final = 16
 """Bytes of a gateway's routing id, which is followed by the identity of the collector."""
 
@@ -88,6 +90,8 @@ class Ingest:
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         if for_gateways:  # a gateway that reconnects keeps its name
             self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+            # One sync answers the messages of all collectors of a gateway. ZeroMQ drops answers above its bound.
+            self._socket.sndhwm = MAX_GATEWAY_ANSWERS
         self.peers: PeerBound | None = None
         """Bounds the connections of each peer while its ``run`` goes on. None for gateways, which bound theirs."""
         if not for_gateways:

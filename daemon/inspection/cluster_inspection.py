@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from nats.js import JetStreamContext, api
@@ -18,6 +19,7 @@ from ..journal.jetstream.lease_holder import KEY
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.resources import lease_bucket, snapshot_bucket, stream_names
 from ..journal.jetstream.snapshots import Snapshots
+from ..journal.jetstream.stores import StoreUse, store_uses
 from ..settings import AggregatorSettings
 
 
@@ -53,6 +55,8 @@ class ClusterState(NamedTuple):
     members: dict[str, MemberState]
     analyzer: str
     """Host and process that analyzes contention; "" for none."""
+    stores: tuple[StoreUse, ...] = ()
+    """Use of limited stores."""
 
 
 def inspect_cluster(settings: AggregatorSettings) -> ClusterState | None:
@@ -89,7 +93,13 @@ async def _inspect(link: NatsLink, settings: AggregatorSettings) -> ClusterState
         off_s = member.clock_s - stored_s if member.clock_s and stored_s is not None else None
         members[each] = MemberState(member, off_s)
     partitions = {number: await _partition(jetstream, journal_of(name, number)) for number in range(count)}
-    return ClusterState(version, partitions, members, await _holder(jetstream, f"iotide-contention-{name}"))
+    analyzer = await _holder(jetstream, f"iotide-contention-{name}")
+    streams = [await jetstream.stream_info(stream_names(journal_of(name, each))[0]) for each in _started(partitions)]
+    return ClusterState(version, partitions, members, analyzer, await store_uses(jetstream, settings.journal, streams))
+
+
+def _started(partitions: Mapping[int, PartitionState | None]) -> list[int]:
+    return [number for number, each in partitions.items() if each is not None]
 
 
 async def _partition(jetstream: JetStreamContext, name: str) -> PartitionState | None:

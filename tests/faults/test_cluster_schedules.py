@@ -9,12 +9,14 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
 import pytest
+from iotide.collectors.transport.agent import Agent
 from support.servers.clusters import children, jobs_in_all_partitions, json_of, members_of, stop_member
 from support.servers.nats_servers import NatsServers, nats_servers
 from support.servers.running_aggregator import Fed, collecting, until
@@ -24,6 +26,8 @@ PARTITIONS = 2
 FAULTS = 3
 PERIODS = 2
 CALLS = 10 * PERIODS
+_LOG_LINES = 40
+"""Lines of a member's log in the report of a failure."""
 
 
 def seeds() -> list[int]:
@@ -43,7 +47,9 @@ class Schedule:
             each.start()
         self.jobs = jobs_in_all_partitions(PARTITIONS)
         self.source = Fed()
+        self.agent: Agent | None = None
         self.made = 0
+        self._log: list[str] = []
         self._begin_s = time.time() - 600.0
         for job in self.jobs:
             self.source.open(job, job, host="n1")
@@ -85,6 +91,42 @@ class Schedule:
                     return False
         return True
 
+    async def wait(self, condition: Callable[[], object]) -> None:
+        """Wait for a condition; on timeout fail with the state that each member reports."""
+        begun_s = time.monotonic()
+
+        def holds() -> bool:
+            for member in self.members:
+                member.output()
+            return bool(condition())
+
+        try:
+            await until(holds)
+        except TimeoutError:
+            raise AssertionError(self._report(getattr(condition, "__name__", "the condition"))) from None
+        self._log.append(f"{getattr(condition, '__name__', 'condition')} after {time.monotonic() - begun_s:.1f} s")
+
+    def _report(self, what: str) -> str:
+        lines = [f"timeout waiting for {what} of {self.made} calls per job", *self._log]
+        if self.agent is not None:
+            counters = dict(self.agent.counters())
+            lines.append(f"collector: {self.agent.unacknowledged} unacknowledged, {self.agent.silence_s} s silent")
+            lines.append(f"collector: {counters}")
+        for member in self.members:
+            lines.append(f"member {member.endpoint}: {self.cluster(member)}")
+            lines += [f"  {job}: {self._answer(member, job)}" for job in self.jobs]
+            lines += [f"  | {line.rstrip()}" for line in member.output()[-_LOG_LINES:]]
+        return "\n".join(lines)
+
+    def _answer(self, member: Served, job: str) -> str:
+        try:
+            found = json_of(member.url, f"/api/v1/jobs/{job}")
+        except HTTPError as error:
+            return f"{error.code} {error.read().decode(errors='replace')}"
+        except OSError as error:
+            return repr(error)
+        return f"{found['events']} calls, losses {found['losses']}"
+
     # ---- failures ----
 
     def kill_member(self) -> None:
@@ -120,8 +162,8 @@ class Schedule:
                 about = self.cluster(other)["members"].values()
                 return any(each["http"] == other.url and number in each["serves"] for each in about)
 
-            await until(taken_over)
-            await until(self.has_all)
+            await self.wait(taken_over)
+            await self.wait(self.has_all)
         finally:
             with suppress(ProcessLookupError):  # its member has killed it
                 os.kill(process, signal.SIGCONT)
@@ -141,11 +183,13 @@ class Schedule:
         """Cause a failure while calls are in transit, and wait for the full recovery."""
         kinds = [self.kill_member, self.end_member, self.kill_server, self.kill_owner, self.stop_owner]
         self.feed()
-        waiting = self.random.choice(kinds)()
+        failure = self.random.choice(kinds)
+        self._log.append(failure.__name__)
+        waiting = failure()
         if waiting is not None:
             await waiting
-        await until(self.has_all)
-        await until(self.is_whole)
+        await self.wait(self.has_all)
+        await self.wait(self.is_whole)
 
 
 @pytest.mark.slow
@@ -154,9 +198,10 @@ async def test_faults_of_a_cluster_are_seen_in_no_job(tmp_path: Path, seed: int)
     with ExitStack() as stack:
         servers = stack.enter_context(nats_servers(tmp_path / "nats"))
         schedule = Schedule(tmp_path, servers, seed, stack)
-        await until(schedule.is_whole)
+        await schedule.wait(schedule.is_whole)
         first, *others = schedule.endpoints
-        async with collecting(first, [schedule.source], heartbeat_s=0.2, others=tuple(others)):
+        async with collecting(first, [schedule.source], heartbeat_s=0.2, others=tuple(others)) as agent:
+            schedule.agent = agent
             for _ in range(FAULTS):
                 await schedule.fail()
             for job in schedule.jobs:

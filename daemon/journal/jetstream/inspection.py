@@ -21,6 +21,7 @@ from .resources import (
     stream_problem,
 )
 from .snapshots import Snapshots
+from .stores import StoreUse, store_uses
 
 
 class JournalState(NamedTuple):
@@ -35,6 +36,8 @@ class JournalState(NamedTuple):
     """Bytes of the stream."""
     snapshot: Position | None
     """Position of the latest snapshot."""
+    stores: tuple[StoreUse, ...] = ()
+    """Use of limited stores."""
 
 
 def inspect_journal(settings: JournalSettings) -> JournalState | None:
@@ -68,8 +71,10 @@ async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | 
         return None
     if problem := stream_problem(info.config, subject):
         raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
-    for name in (stream, f"KV_{lease_bucket(settings.name)}", f"OBJ_{snapshot_bucket(settings.name)}"):
-        check_replicas(name, (await jetstream.stream_info(name)).config, settings)
+    names = f"KV_{lease_bucket(settings.name)}", f"OBJ_{snapshot_bucket(settings.name)}"
+    infos = [info, *[await jetstream.stream_info(name) for name in names]]
+    for each in infos:
+        check_replicas(each.config.name or "", each.config, settings)
     try:
         entry = await (await jetstream.key_value(lease_bucket(settings.name))).get(KEY)
         owner = (entry.value or b"").decode(errors="replace").rpartition(":")[0]
@@ -77,4 +82,6 @@ async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | 
         owner = ""
     bucket = snapshot_bucket(settings.name)
     kept = await Snapshots(jetstream, await jetstream.object_store(bucket), bucket).list_stored()
-    return JournalState(version, owner, info.state.messages, info.state.bytes, kept[-1].at if kept else None)
+    at = kept[-1].at if kept else None
+    stores = await store_uses(jetstream, settings, infos)
+    return JournalState(version, owner, info.state.messages, info.state.bytes, at, stores)

@@ -144,7 +144,7 @@ async def check_sync(settings: JournalSettings) -> None:
     for monitor in settings.monitors:
         address = f"{monitor.rstrip('/')}/jsz?config=true"
         try:
-            config = await asyncio.to_thread(_config_at, address)
+            config = (await asyncio.to_thread(monitor_data, address))["config"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{address} does not return the server's sync_interval: {error}") from None
         if config.get("sync_always") is not True:
@@ -155,7 +155,8 @@ async def check_sync(settings: JournalSettings) -> None:
             )
 
 
-def _config_at(address: str) -> dict[str, Any]:
+def monitor_data(address: str) -> dict[str, Any]:
+    """Return the JSON of a monitoring address. Raises OSError, ValueError."""
     with urllib.request.urlopen(address, timeout=_REQUEST_S) as answer:  # noqa: S310 - checked to be http
-        found: dict[str, Any] = json.loads(answer.read(_MAX_REPLY_BYTES))["config"]
+        found: dict[str, Any] = json.loads(answer.read(_MAX_REPLY_BYTES))
         return found

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from iotide.cli.doctor.nats_servers import store_findings
 from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
 from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
 from iotide.daemon.journal.jetstream import stream_writer
+from iotide.daemon.journal.jetstream.inspection import inspect_journal
 from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink
 from iotide.daemon.journal.jetstream.opening import wait_for_lease
@@ -136,6 +138,11 @@ def test_full_store_is_reported_and_costs_no_record(
     journal.sync()
     wait_for(lambda: "maximum bytes exceeded" in journal.delay, what="the reason of the servers")
     assert not journal.problem
+    seen = inspect_journal(settings)
+    assert seen is not None
+    (full,) = store_findings(seen.stores)
+    assert (full.works, full.necessary) == (False, True)
+    assert "max_bytes" in full.remedy
     limit(-1)
     wait_for(lambda: journal.synced == journal.last, what="the waiting records")
     wait_for(lambda: not journal.delay, what="the end of the delay")

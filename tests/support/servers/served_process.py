@@ -49,6 +49,12 @@ class Served:
         assert self._process is not None
         return self._process.lines
 
+    def output(self) -> list[str]:
+        """Return the lines of output so far. Reading them also keeps the process from blocking on a full pipe."""
+        assert self._process is not None
+        self._process.next_line(lambda _: False)
+        return self._process.lines
+
     def has_the_jobs(self) -> bool:
         """Return whether it has reported its jobs; ``url`` is set then."""
         assert self._process is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.daemon.cluster.members import Member, Worker, without_stale_claims
-from iotide.daemon.cluster.partitions import partition_of, plan
+from iotide.daemon.cluster.partitions import ended_partitions, partition_of, plan
 
 NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=4), min_size=1, max_size=7, unique=True)
 
@@ -60,3 +60,11 @@ def test_a_claim_that_another_process_has_overtaken_does_not_count() -> None:
 
     found = without_stale_claims({"a": member(p0=3, p1=1), "b": member(p0=2, p2=1), "c": member(p1=2)})
     assert {name: sorted(each.serves) for name, each in found.items()} == {"a": [0], "b": [2], "c": [1]}
+
+
+def test_partition_taken_over_while_the_claim_of_its_stalled_owner_was_read_goes_on() -> None:
+    part = plan({"a": {0}, "b": {1}}, 2)["a"]  # b's process has lost partition 1, and its entry does not show this yet
+    assert ended_partitions({0, 1}, {0, 1}, {0}, part, {1}) == set()
+    assert ended_partitions({0, 1}, {0, 1}, {0, 1}, part, {1}) == {1}  # b takes it over in order
+    assert ended_partitions({0, 1}, {0, 1}, {0, 1}, part, set()) == set()
+    assert ended_partitions({0, 1}, {0}, {0}, part, {1}) == set()  # it stands by
