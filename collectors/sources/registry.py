@@ -227,6 +227,10 @@ def _folder_format(path: Path, given: str | None) -> str:
         if given is None and (refused := binary_refusal(metadata.read(16), str(path / "metadata"))):
             raise InputError(str(path), None, *refused)
     problem = "is not a regular file but a folder" + ("" if given is None else f", which {given} never is")
+    with contextlib.suppress(OSError):
+        if any(path.glob("*.iotide")):  # of `iotide run`: its other files are no traces
+            archive = f"its archive ({shlex.quote(readable(path))}/*.iotide)"
+            raise InputError(str(path), None, problem, archive)
     files = f"its files ({shlex.quote(readable(path))}/*)"
     raise InputError(str(path), None, problem, f"{files}, or a folder of {_known(folders)}")
 

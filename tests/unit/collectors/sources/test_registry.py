@@ -264,6 +264,13 @@ def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
         open_file(tmp_path, ORIGIN)
 
 
+def test_folder_of_a_run_is_refused_with_the_place_of_its_archive(tmp_path: Path) -> None:
+    (tmp_path / "run.iotide").touch()
+    (tmp_path / "report.html").touch()
+    with pytest.raises(InputError, match=r"its archive \(.*/\*\.iotide\)"):
+        open_file(tmp_path, ORIGIN)
+
+
 def test_folder_in_place_of_a_followed_file_is_one_problem(tmp_path: Path) -> None:
     source = open_file(tmp_path, ORIGIN, follow=True)
     assert drain(source) == drain(source) == []
