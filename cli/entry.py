@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # type: ignore[import-not-found]  # built in: importing signal takes longer than Python's start
 
 
 def main() -> None:

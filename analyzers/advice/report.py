@@ -107,9 +107,13 @@ def _request_size_text(calls: Calls) -> str:
 
 
 def _busy_lanes(calls: Calls) -> int:
-    """Return the number of lanes with a relevant share of time on data."""
+    """Return the number of lanes with a relevant share of time on data. Beside a rank, only ranks count."""
     statistics = calls.statistics
-    sums_by_lane = statistics.sums_by_lane(calls.ns.astype(np.float64), calls.thread)
+    ns, thread = calls.ns.astype(np.float64), calls.thread
+    ranked = np.array([each.rank >= 0 for each in statistics.threads], bool)
+    if ranked[statistics.busiest_thread]:  # else the launcher's own files make it one of the ranks
+        ns, thread = ns[ranked[thread]], thread[ranked[thread]]
+    sums_by_lane = statistics.sums_by_lane(ns, thread)
     return int(np.count_nonzero(sums_by_lane >= max(_BUSY * sums_by_lane.max(initial=0.0), 1.0)))
 
 

@@ -181,8 +181,8 @@ def _words(group: Group) -> FindingText:
         )
     return FindingText(
         title=_requests_text(group),
-        why=f"Each request takes {duration_text(ns / 1e9)}: a system call costs 1 to 5 us besides its bytes, and on a "
-        "network a round trip.",
+        why=f"Each request takes {duration_text(ns / 1e9)}: a system call costs 0.5 to 5 us besides its bytes, and on "
+        "a network a round trip.",
         change=change,
     )
 

@@ -127,6 +127,8 @@ class Results(NamedTuple):
     """Jobs and messages that could not be read."""
     projects: dict[str, str]
     """Projects of jobs, as vouched for by their nodes."""
+    made_at_s: dict[int, float]
+    """Time of the latest results by partition; only partitions with jobs."""
 
 
 def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int) -> Results:
@@ -149,7 +151,18 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
                 shared.append(decode_shared(job.files))
         except ProtocolError:
             unread += 1
-    return Results(views, shared, unread, {job.job: job.project for job in jobs if job.project})
+    projects = {job.job: job.project for job in jobs if job.project}
+    made_at_s = {
+        partition: max(each.made_at_s for each in messages.values())
+        for partition, messages in by_partition.items()
+        if any(each.jobs for each in messages.values())
+    }
+    return Results(views, shared, unread, projects, made_at_s)
+
+
+def is_repeated(made_at_s: Mapping[int, float], observed: Mapping[int, float]) -> bool:
+    """Return whether a partition has no later results than at an earlier observation."""
+    return any(observed.get(partition) == at_s for partition, at_s in made_at_s.items())
 
 
 def projects_of_culprits(found: Contention, projects: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from ...journal.jetstream.readiness import error_text, retry_until_ready
 from ...state.alert_file import StoredAlerts
 from ..partitions import Partition
 from .exchange import Exchange, ReplacedError
-from .results import ClusterFindings, messages_of, pack_job, projects_of_culprits, results_of
+from .results import ClusterFindings, is_repeated, messages_of, pack_job, projects_of_culprits, results_of
 
 if TYPE_CHECKING:
     from ...aggregator import Aggregator
@@ -66,6 +66,8 @@ class ClusterContention(ContentionWatch):
         self._lease_acquired, self._lease_lost = asyncio.Event(), asyncio.Event()
         self._latest_findings: ClusterFindings | None = None
         self._sequence = 0
+        self._observed: dict[int, float] = {}
+        self._observed_at_s = 0.0
         self._has_changes = False
         self._files: dict[str, bytes] = {}
         self._files_at_s = 0.0
@@ -151,16 +153,21 @@ class ClusterContention(ContentionWatch):
             slots = await self._on_link(self._open_exchange.read())
             most_shared = MAX_RANKED if time.monotonic() >= self._rank_at_s else 0
             projects: dict[str, str] = {}
+            made_at_s: dict[int, float] = {}
 
             def read() -> tuple[list[JobView], list[SharedFiles] | None]:
                 results = results_of(slots, now_s, self._settings.max_jobs + 1, most_shared)
                 self._aggregator.counters[FAILURES] += results.unread
                 projects.update(results.projects)
+                made_at_s.update(results.made_at_s)
                 return results.views, results.shared if len(results.shared) > 1 else None
 
             found = await asyncio.to_thread(self._analyze_results, read, now_s)
             if not self.is_analyzing or (self.latest is None and not found.jobs):
                 return found
+            if self._is_early(now_s) and is_repeated(made_at_s, self._observed):
+                return self.latest or found
+            self._observed, self._observed_at_s = made_at_s, now_s
             changed = self.observe(found)
             found = found.model_copy(update={"alerts": self.raised})
             culprits = projects_of_culprits(found, projects)
@@ -168,6 +175,10 @@ class ClusterContention(ContentionWatch):
                 for alert in changed:  # after the servers have stored it, so that no successor raises it again
                     self._notify(alert)
             return self.latest or found
+
+    def _is_early(self, now_s: float) -> bool:
+        """Whether this analysis only confirms a collision: the same results would confirm themselves."""
+        return self.interval_s < self._settings.interval_s and now_s - self._observed_at_s < self._settings.interval_s
 
     async def _open(self) -> None:
         loop, exchange = asyncio.get_running_loop(), self._open_exchange

@@ -174,6 +174,13 @@ def test_small_requests_are_those_of_all_threads_also_of_fast_ones() -> None:
     assert found[0].title == "400 writes of 8 KiB on average to 4 files /scratch/run7/t#"
 
 
+def test_launcher_is_not_counted_with_the_ranks() -> None:
+    columns = {"rank": np.repeat([0, 1, -1], 100), "pid": np.repeat([7, 8, 9], 100), "tid": np.repeat([7, 8, 9], 100)}
+    start = T0 + np.tile(np.arange(100) * 10**7, 3)
+    advice = advice_of([FileInfo("/scratch/x")], writes(300, MIB, **columns, start=start))
+    assert (advice.slowest, advice.lanes) == ("rank 0", 2)
+
+
 @pytest.mark.parametrize(("source", "tid", "bound"), [("preload", 7, False), ("preload", 8, True), ("t", 8, False)])
 def test_saving_of_a_thread_beside_the_main_one_is_an_upper_bound(source: str, tid: int, *, bound: bool) -> None:
     names = JobNames(10, 10)

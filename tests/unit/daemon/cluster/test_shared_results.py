@@ -14,6 +14,7 @@ from iotide.daemon.cluster.contention.results import (
     Slot,
     decode_findings,
     encode_findings,
+    is_repeated,
     messages_of,
     pack_job,
     results_of,
@@ -92,6 +93,18 @@ def test_a_partition_that_publishes_less_than_before_has_no_jobs_of_earlier_roun
 def test_a_job_that_has_moved_is_read_once_from_its_latest_message() -> None:
     moved = slots(0, [view("j", 1.0)], NOW_S) + slots(1, [view("j", 2.0)], NOW_S + 1)
     assert [each.summary.last_event_at_s for each in results_of(moved, NOW_S, 10, 0).views] == [2.0]
+
+
+def test_results_are_repeated_until_each_partition_with_jobs_has_later_ones() -> None:
+    def made(one_s: float, two_s: float) -> dict[int, float]:
+        jobs = [*slots(1, [view("one")], one_s), *slots(2, [view("two")], two_s), *slots(3, [], NOW_S)]
+        return results_of(jobs, NOW_S, 10, 0).made_at_s
+
+    observed = made(990.0, 990.0)
+    assert observed == {1: 990.0, 2: 990.0}
+    assert not is_repeated(observed, {})
+    assert is_repeated(made(990.0, 994.0), observed)
+    assert not is_repeated(made(994.0, 994.0), observed)
 
 
 def test_results_of_an_unserved_partition_are_skipped_after_a_while() -> None:
