@@ -8,6 +8,7 @@ Several messages in flight would not be faster: the servers write them one after
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import logging
 import threading
 import time
@@ -150,6 +151,8 @@ class StreamWriter:
         self._wake()
         try:
             self._done.result(within_s)
+        except concurrent.futures.CancelledError:  # an earlier call gave up
+            return
         except TimeoutError:
             self._done.cancel()
             self._stop("the servers did not answer")

@@ -12,7 +12,7 @@ import pytest
 from iotide.cli.doctor.nats_servers import store_findings
 from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
 from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
-from iotide.daemon.journal.jetstream import stream_writer
+from iotide.daemon.journal.jetstream import stream_journal, stream_writer
 from iotide.daemon.journal.jetstream.inspection import inspect_journal
 from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink
@@ -118,6 +118,17 @@ def test_record_appended_during_an_outage_is_not_reported_as_kept(tmp_path: Path
         servers.start()
         assert journal.sync(wait=True).record == 2
         journal.release()
+
+
+def test_journal_ends_while_the_servers_are_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_journal, "_END_S", 0.1)
+    with nats_servers(tmp_path / "nats") as servers:
+        journal, _ = begun(servers.settings(lease_s=60.0), tmp_path)
+        servers.kill()
+        journal.append([b"first"], b"peer", MOMENT)
+        journal.close()
+        assert journal.problem == "the servers did not answer"
+        journal.release()  # closes it again
 
 
 def test_full_store_is_reported_and_costs_no_record(
