@@ -37,6 +37,9 @@ class CollectorSettings(BaseModel):
     ends_job: str = Field("", description="Job to which `ends_at_s` applies; by default each job that has streams.")
     batch: BatchJob | None = Field(None, description="Information of the batch system about that job.")
     voucher: str = Field("", description="Proof of the user and the account of that job, made by root of the node.")
+    as_user: str = Field(
+        "", description="User whose rights the streams have, although the key is that of a node; by default the key's."
+    )
     serves_job: str = Field(
         "", description="Job whose programs on this node the collector serves; introduced before its first program."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,13 +13,15 @@ from ..common.ending import SignalHandler
 from ..common.service_manager import ServiceManager
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from pathlib import Path
 
     from ...collectors.pacing.pacer import Pacer
     from ...collectors.settings import CollectorSettings
     from ...collectors.source import Source
+    from ...collectors.sources.preload.rings.passed_peers import PassedPeers
     from ...collectors.sources.preload.source import PreloadSource
+    from ...events.network.curve import ClientKeys
 
 _DRAIN_S: Final = 10.0
 _POLL_S: Final = 0.1
@@ -30,10 +32,10 @@ def run_collector(
     settings: CollectorSettings,
     ending: SignalHandler,
     *,
-    replayed: Sequence[Path],
-    ends: PreloadSource | None,
-    grace_s: float,
+    replayed: Sequence[Path] = (),
+    ends: Callable[[], Coroutine[Any, Any, None]] | None = None,
     pacer: Pacer | None = None,
+    keys: ClientKeys | None = None,
 ) -> int:
     """Collect until the end, then send the remaining events.
 
@@ -42,14 +44,14 @@ def run_collector(
         settings: destination and limits.
         ending: requests the end.
         replayed: the files of ``sources`` if all are finished: the collector ends when all are read.
-        ends: source whose disuse for ``grace_s`` ends the collector; None for no such end.
-        grace_s: seconds.
+        ends: returns a coroutine whose return ends the collector; None for no such end.
         pacer: delays traced programs.
+        keys: keys of the connection; by default those in the files that the settings name.
 
     Returns:
         The exit status.
     """
-    return asyncio.run(collect(sources, settings, ending, replayed=replayed, ends=ends, grace_s=grace_s, pacer=pacer))
+    return asyncio.run(collect(sources, settings, ending, replayed=replayed, ends=ends, pacer=pacer, keys=keys))
 
 
 async def collect(
@@ -57,21 +59,22 @@ async def collect(
     settings: CollectorSettings,
     ending: SignalHandler,
     *,
-    replayed: Sequence[Path],
-    ends: PreloadSource | None,
-    grace_s: float,
+    replayed: Sequence[Path] = (),
+    ends: Callable[[], Coroutine[Any, Any, None]] | None = None,
     pacer: Pacer | None = None,
+    keys: ClientKeys | None = None,
 ) -> int:
     """Collect like ``run_collector``, in a running event loop."""
     from ...collectors.transport.agent import Agent
 
-    agent = Agent(sources, settings, waits=bool(replayed), pacer=pacer)  # a finished file can wait for the aggregator
+    waits = bool(replayed)  # a finished file can wait for the aggregator
+    agent = Agent(sources, settings, waits=waits, pacer=pacer, keys=keys)
     running = asyncio.create_task(agent.run(until_finished=bool(replayed)))
     ending.on_end(running.cancel)
     manager = ServiceManager()
     manager.ready(f"connects to {settings.endpoint}")
     feeding = asyncio.create_task(manager.feed_watchdog(lambda: "" if not running.done() else "it drains"))
-    tasks = [running] if ends is None else [running, asyncio.create_task(until_unused(ends, grace_s))]
+    tasks = [running] if ends is None else [running, asyncio.create_task(ends())]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
@@ -137,4 +140,24 @@ async def until_unused(source: PreloadSource, grace_s: float) -> None:
         processes = source.counters["processes"]
         if unused_time.update(time.monotonic(), processes, in_use=source.in_use) >= grace_s and processes:
             return
+        await asyncio.sleep(every_s)
+
+
+async def until_released(source: PreloadSource, passed: PassedPeers, grace_s: float) -> None:
+    """Return when no process has been running for ``grace_s`` and none is passed any more.
+
+    Args:
+        source: source of the processes.
+        passed: receiver of its processes; it is asked to receive no more before the end, so that none is lost.
+        grace_s: time without a process, s.
+    """
+    every_s = min(_POLL_S, grace_s / 4)
+    unused_time = UnusedTime(2 * every_s)
+    # A collector that replaces a killed one may have no process, and must end, too.
+    while unused_time.update(time.monotonic(), source.counters["processes"] + 1, in_use=source.in_use) < grace_s:
+        if passed.ended:  # the process that passes connections is gone, and its successor starts another collector
+            return
+        await asyncio.sleep(every_s)
+    passed.request_end()
+    while not passed.ended or source.in_use:  # noqa: ASYNC110  (both change while the agent polls)
         await asyncio.sleep(every_s)

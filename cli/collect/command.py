@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ FILEs are trace files (JSON lines, TMIO, strace) that are followed while they gr
 truncated or do not exist yet. --socket listens for programs traced by the preload library: start them with the
 environment that `iotide collect --socket PATH --print-environment` prints. --ftio-listen receives messages that TMIO,
 GekkoFS and other tracers send to FTIO's predictor; it only forwards them (`iotide serve --ftio-reply` replies).
+With --all-users, root collects the programs of all users at one --socket, each user's in a process of that user.
 
 \b
 Examples:
@@ -42,6 +44,7 @@ Examples:
   iotide collect --socket /run/iotide/tracer.sock --connect tcp://a1:9787 --connect tcp://a2:9787
   env $(iotide collect --socket ~/.iotide/t.sock --print-environment --layers posix,mpiio) ./app
   iotide collect --ftio-listen tcp://127.0.0.1:5555
+  iotide collect --all-users --socket /run/iotide/tracer.sock --connect tcp://a1:9787
   iotide collect --stop ~/.iotide/t.sock
 
 Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is
@@ -132,7 +135,20 @@ _PACED_HEARTBEAT_S = 0.25
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time that --until-unused waits for a further program.",
+    help="Time that --until-unused waits for a further program, and with --all-users a user's process.",
+)
+@click.option(
+    "--all-users",
+    is_flag=True,
+    help="Collect the programs of all users at the --socket, each user's in a process of that user; needs root.",
+)
+@click.option(
+    "--max-users",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="COUNT",
+    help="Maximum number of users whose programs --all-users collects at once; further ones are not traced.",
 )
 @click.option(
     "--stop",
@@ -162,6 +178,8 @@ def command(
     replay: bool,
     until_unused: bool,
     grace: float,
+    all_users: bool,
+    max_users: int,
     stop: Path | None,
     print_environment: bool,
     keys: tuple[Path | None, Path | None],
@@ -196,12 +214,17 @@ def command(
     if not files and gate is None and ftio_listen is None:
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     _check_replay(replay, is_live=gate is not None or ftio_listen is not None, has_end=ends_at is not None)
-    _check_socket_options(gate, pace, until_unused)
+    _check_socket_options(gate, pace, until_unused, all_users)
+    if all_users and (files or ftio_listen is not None or pace is not None or until_unused or job is not None):
+        raise click.UsageError(
+            "--all-users collects traced programs only: leave out FILEs, --ftio-listen, --pace, "
+            "--until-unused and --job"
+        )
     settings = CollectorSettings(
-        ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _print_message),
+        ends_at_s=0.0 if replay or all_users else end_of_job(ends_at, os.environ, _print_message),
         ends_job=known_job or "",
-        batch=(batch := None if replay else batch_facts(os.environ)),
-        voucher="" if replay else os.environ.get(VARIABLE, ""),
+        batch=(batch := None if replay or all_users else batch_facts(os.environ)),
+        voucher="" if replay or all_users else os.environ.get(VARIABLE, ""),
         serves_job=known_job if known_job and gate is not None and batch is not None else "",
         host=host,
         endpoint=connect[0],
@@ -218,6 +241,10 @@ def command(
     log_to_standard_error(logging.WARNING)
     read_client_keys(*keys)  # before programs connect: without keys nothing could be sent
     raise_limit()
+    if all_users and gate is not None:
+        from .all_users import collect_all_users
+
+        sys.exit(collect_all_users(gate, settings, grace_s=grace, max_users=max_users))
     ending = SignalHandler()
     sources: list[Source] = []
     if files:
@@ -238,12 +265,12 @@ def command(
         ftio = FtioSource(listen, origin)
         click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
         sources.append(ftio)
-    ends = traced if until_unused else None
-    from .collecting import run_collector
+    from . import collecting
 
+    ends = partial(collecting.until_unused, traced, grace) if until_unused and traced is not None else None
     paces = None if pace is None or traced is None else _pacer(pace, traced, files_known, origin.job)
-    ended = run_collector(
-        sources, settings, ending, replayed=files if replay else (), ends=ends, grace_s=grace, pacer=paces
+    ended = collecting.run_collector(
+        sources, settings, ending, replayed=files if replay else (), ends=ends, pacer=paces
     )
     sys.exit(ended)
 
@@ -255,11 +282,13 @@ def _check_replay(replay: bool, *, is_live: bool, has_end: bool) -> None:
         raise click.UsageError("--replay reads finished FILEs, and --ends-at is for running jobs")
 
 
-def _check_socket_options(gate: Path | None, pace: Path | None, until_unused: bool) -> None:
+def _check_socket_options(gate: Path | None, pace: Path | None, until_unused: bool, all_users: bool) -> None:
+    if (all_users or is_given("max_users")) and (gate is None or not all_users):
+        raise click.UsageError("--all-users needs the --socket, and --max-users needs --all-users")
     if pace is not None and gate is None:
         raise click.UsageError("--pace needs the --socket: only traced programs wait")
-    if (until_unused or is_given("grace")) and (gate is None or not until_unused):
-        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
+    if (until_unused or is_given("grace")) and (gate is None or not (until_unused or all_users)):
+        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused or --all-users")
 
 
 def _pacer(folder: Path, traced: PreloadSource, files: NodeFileMetadata, job: str) -> Pacer:

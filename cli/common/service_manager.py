@@ -47,6 +47,11 @@ class ServiceManager:
         """Report that the service is stopping."""
         self._notify("STOPPING=1")
 
+    def keep_alive(self) -> None:
+        """Send a watchdog notification, if there is a watchdog."""
+        if self.watchdog_s is not None:
+            self._notify("WATCHDOG=1")
+
     async def feed_watchdog(self, why_not: Callable[[], str]) -> None:
         """Send watchdog notifications while ``why_not`` returns "", until cancelled.
 
@@ -54,7 +59,7 @@ class ServiceManager:
         """
         while self._address and self.watchdog_s is not None:
             if not why_not():
-                self._notify("WATCHDOG=1")
+                self.keep_alive()
             await asyncio.sleep(self.watchdog_s / _PINGS_PER_INTERVAL)
 
     def _notify(self, *words: str) -> None:

@@ -58,7 +58,7 @@ class Agent:
         settings: settings of the connection.
         context: context of the socket; by default a new one.
         waits: poll sources only while there is room for their events, so that none are dropped.
-        keys: CURVE keys; by default those in the files that the settings name.
+        keys: CURVE keys; by default those in the files that the settings name, which are read again if they change.
         pacer: receiver of the aggregator's plan; started here, and closed with the agent.
 
     Attributes:
@@ -304,6 +304,8 @@ class Agent:
     def _reload_keys(self, now_s: float) -> None:
         """Reconnects with new keys if the key files changed and the aggregator does not answer."""
         silence = self.silence_s
+        if self._settings.key is None:
+            return
         if now_s < self._check_keys_at_s or (silence is not None and silence < self._settings.away_after_s):
             return
         self._check_keys_at_s = now_s + self._settings.away_after_s

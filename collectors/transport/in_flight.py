@@ -30,16 +30,17 @@ class InFlight:
         collector: name of the collector.
         resend_after_s: time after which an unacknowledged message may be sent again, s.
         counters: the shipper's counters.
+        as_user: user of the streams, as in HELLO.
 
     Attributes:
         messages: number of messages in flight.
         bytes: their size.
     """
 
-    def __init__(self, collector: str, resend_after_s: float, counters: Counter[str]) -> None:
+    def __init__(self, collector: str, resend_after_s: float, counters: Counter[str], as_user: str = "") -> None:
         self.messages = 0
         self.bytes = 0
-        self._collector = collector
+        self._collector, self._as_user = collector, as_user
         self._counters = counters
         self._credit, self._max_bytes = FIRST_CREDIT, FIRST_UNDER_WAY
         self._timeout = ResendTimeout(resend_after_s)
@@ -88,7 +89,7 @@ class InFlight:
     def hello(self, window: SendWindow, now_s: float) -> list[list[Frame]]:
         """Return HELLO of a stream, and count the definitions that do not fit into it: they are in flight again."""
         before = len(window.in_flight)
-        frames = window.hello(self._collector, now_s)
+        frames = window.hello(self._collector, now_s, self._as_user)
         self.messages += len(window.in_flight) - before
         return frames
 

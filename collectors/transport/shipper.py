@@ -64,7 +64,7 @@ class Shipper:
         file = self._state.file
         spool = SpoolFiles(settings.spool_bytes, settings.spool_folder) if settings.spool_bytes and not file else None
         self._backlog = Backlog(settings.backlog_bytes, spool, file)
-        self._in_flight = InFlight(collector, settings.resend_after_s, self.counters)
+        self._in_flight = InFlight(collector, settings.resend_after_s, self.counters, settings.as_user)
         self._last_heard_s: float | None = None
         self._restore()
 

@@ -125,7 +125,7 @@ class SendWindow:
             sent[-1].batch_definitions = fresh
         return sent
 
-    def hello(self, collector: str, now_s: float) -> list[list[Frame]]:
+    def hello(self, collector: str, now_s: float, as_user: str = "") -> list[list[Frame]]:
         """Create HELLO, and puts definitions that do not fit into it in flight again.
 
         These messages get the numbers just before the oldest batch in flight. There are enough numbers, because each
@@ -149,6 +149,7 @@ class SendWindow:
             definitions=first,
             losses=bounded(self.losses),
             voucher=self._voucher,
+            as_user=as_user,
         )
         try:
             return [encode(message)]

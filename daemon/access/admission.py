@@ -42,12 +42,15 @@ class Admission:
         if user is None:
             self._count("revoked")
             return (), REFUSAL
-        if not user or not frames or _is_batch(frames[0]):
+        if not frames or _is_batch(frames[0]):
             return frames, []
         try:
             message = decode_header(frames[0])
         except ProtocolError:
             return frames, []  # answered in the same way for all senders
+        user = user or _stated_user(message)
+        if not user:
+            return frames, []
         if isinstance(message, Hello):
             info = replace(message.info, user=user, job=self._job(user, message.info.job))
             self._count_if(info.job != clean_job(message.info.job))
@@ -72,6 +75,10 @@ class Admission:
     def _count_if(self, is_renamed: bool) -> None:
         if is_renamed:
             self._count("job_of_another")
+
+
+def _stated_user(message: object) -> str:
+    return message.as_user if isinstance(message, Hello | Heartbeat) else ""
 
 
 def _is_batch(frame: Frame) -> bool:

@@ -120,9 +120,9 @@ class GatewayRoutes:
                 return self._of_stream(peer, head, frames)
             message = decode_header(frames[0])
             if isinstance(message, Hello):
-                return self._hello(peer, known, message, frames, user)
+                return self._hello(peer, known, message, frames, user or message.as_user)
             if isinstance(message, Heartbeat):
-                return self._heartbeat(known, message, user)
+                return self._heartbeat(known, message, user or message.as_user)
             raise ProtocolError(f"a collector does not send {head.type}")
         except ProtocolError as error:
             self.counters["malformed"] += 1

@@ -46,6 +46,8 @@ class Hello(msgspec.Struct, tag="hello", kw_only=True):
     """As in a batch."""
     voucher: str = ""
     """Proof of the job's user and account, made by root of the node (``events/network/vouchers.py``)."""
+    as_user: str = ""
+    """User whose rights the message has, although the key of its sender is that of a node. "": those of the key."""
 
 
 class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
@@ -82,6 +84,8 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     """From a collector: a folder on the file system whose jobs it can make wait."""
     asked_ns: int = 0
     """From a collector: sending time by its steady clock. The answer repeats it."""
+    as_user: str = ""
+    """As in HELLO."""
     time_ns: int = 0
     """In the aggregator's answer: its time of day."""
     plan: bytes = b""

@@ -150,7 +150,7 @@ async def replayed(files: list[Path], ending: SignalHandler) -> int:
     async with serving() as server, asyncio.timeout(DEADLINE_S):
         sources = [open_file(path, origin, follow=False) for path in files]
         settings = CollectorSettings(endpoint=server.ingest_endpoint)
-        return await collect(sources, settings, ending, replayed=files, ends=None, grace_s=0.0)
+        return await collect(sources, settings, ending, replayed=files)
 
 
 # for which no format is detected

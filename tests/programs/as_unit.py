@@ -1,4 +1,6 @@
-"""Run a command with the restrictions of a systemd unit: system calls, writable and executable memory, umask.
+"""Run a command with the restrictions of a systemd unit.
+
+They are those of system calls, writable and executable memory, umask and, for root, capabilities.
 
 Usage: as_unit.py UNIT COMMAND...
 """
@@ -14,6 +16,8 @@ import sys
 from pathlib import Path
 
 _NO_NEW_PRIVILEGES, _MDWE, _REFUSE_EXEC_GAIN = 38, 65, 1
+_DROP_CAPABILITY, _CAPABILITIES = 24, 64
+_CAPABILITY = {"CAP_CHOWN": 0, "CAP_SETGID": 6, "CAP_SETUID": 7}
 _ERRNO = 0x00050000
 _ALLOW = 0x7FFF0000
 
@@ -44,6 +48,11 @@ def allowed(filters: list[str]) -> set[str]:
     return calls
 
 
+def withheld(sets: list[str]) -> set[int]:
+    """Return the capabilities that the lines of CapabilityBoundingSet do not allow."""
+    return set(range(_CAPABILITIES)) - {_CAPABILITY[name] for line in sets for name in line.split()}
+
+
 def restrict(calls: set[str]) -> None:
     """Forbid all other system calls to this process."""
     library = ctypes.CDLL("libseccomp.so.2")
@@ -64,6 +73,8 @@ def main() -> None:
     calls = allowed(known["SystemCallFilter"])
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    for number in withheld(known["CapabilityBoundingSet"]):
+        libc.prctl(_DROP_CAPABILITY, number, 0, 0, 0)  # fails if we are not root, and have none
     os.umask(int(known["UMask"][0], 8))
     restrict(calls | {"execve"})
     if known.get("MemoryDenyWriteExecute") == ["yes"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from ...node.file_metadata import NodeFileMetadata
 from ...source import Origin, Problems, SourceItem
 from .rings.drain import Drain
 from .rings.keeper import Keeper
+from .rings.passed_peers import PassedPeers
 from .rings.region import Region
 from .streams import Streams
 from .untraced import UntracedPrograms
@@ -29,6 +31,8 @@ class PreloadSource:
         patience_s: time for which a few events wait for more, because reading them costs more than making them.
         clock: a steady clock, s.
         keeps: preserve unread data for the next collector if this one is killed; forks the process.
+        passed: receiver of this user's processes that another process has accepted at the path; by default the source
+            listens there.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class PreloadSource:
         patience_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
         keeps: bool = False,
+        passed: PassedPeers | None = None,
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
@@ -49,7 +54,9 @@ class PreloadSource:
         self._stores_positions: list[int] = []
         self._stored: set[int] = set()
         self._ended: list[int] = []  # streams whose positions are not needed any more
-        self._drain = Drain(path, clock, keeper=Keeper(path) if keeps else None)
+        # The processes of several users at one path have a keeper each.
+        kept = path if passed is None else path.with_name(f"{path.name}.{os.getuid()}")
+        self._drain = Drain(path, clock, keeper=Keeper(kept) if keeps else None, passed=passed)
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, clock, self._drain.stop_reading
         )

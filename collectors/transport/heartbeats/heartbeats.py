@@ -63,6 +63,7 @@ class Heartbeats:
             job=self._settings.serves_job,
             paces=self.paces,
             asked_ns=int(now_s * 1e9),
+            as_user=self._settings.as_user,
         )
 
     def answered(self, answer: Heartbeat, now_s: float) -> None:

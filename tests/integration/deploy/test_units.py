@@ -20,7 +20,7 @@ from support.tracing.programs import need, need_library
 
 UNITS = Path(iotide.__file__).parent / "deploy/systemd"
 AS_UNIT = PROGRAMS / "as_unit.py"
-MOST = {"iotide.service": 2.5, "iotide-collect.service": 4.0}
+MOST = {"iotide.service": 2.5, "iotide-collect.service": 4.0, "iotide-node.service": 4.0}
 """Maximum exposure by `systemd-analyze security`, of 10; a user unit lacks options that need namespaces."""
 
 

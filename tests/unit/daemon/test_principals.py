@@ -150,6 +150,24 @@ def test_user_of_a_stream_is_the_key_s_and_a_node_is_believed() -> None:
     assert admission({}, Counter()).admit("", untouched) == (untouched, [])
 
 
+def test_node_may_restrict_a_message_to_the_rights_of_a_user() -> None:
+    judge = admission({"his": "bob", "hers": "alice"}, Counter())
+    info = StreamInfo(job="his", source="test", user="alice")
+    frames, _ = judge.admit("", encode(Hello(collector="c", stream="s", info=info, as_user="alice")))
+    accepted = decode_header(frames[0])
+    assert isinstance(accepted, Hello)
+    assert (accepted.info.user, accepted.info.job) == ("alice", "his@alice")
+    beat = Heartbeat(collector="c", losses={"his": {"x": 1}, "hers": {"y": 2}}, as_user="alice")
+    frames, _ = judge.admit("", encode(beat))
+    accepted = decode_header(frames[0])
+    assert isinstance(accepted, Heartbeat)
+    assert accepted.losses == {"his@alice": {"x": 1}, "hers": {"y": 2}}
+    frames, _ = judge.admit("mallory", encode(Hello(collector="c", stream="s", info=info, as_user="bob")))
+    accepted = decode_header(frames[0])
+    assert isinstance(accepted, Hello)
+    assert (accepted.info.user, accepted.info.job) == ("mallory", "his@mallory")  # a user's key has no other rights
+
+
 @pytest.mark.parametrize(
     ("users", "job"),
     [

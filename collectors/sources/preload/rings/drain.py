@@ -16,6 +16,7 @@ from .....events import ProtocolError
 from .handover_socket import Arrival, HandoverSocket
 from .inheritance import Inherited, take_over
 from .keeper import Keeper, Notes, PreservedRegion, started
+from .passed_peers import PassedPeers
 from .process_image import DrainReceiver, InheritingReceiver, ProcessImage
 from .region import Region
 from .unreached_processes import ReportSocket
@@ -46,6 +47,7 @@ class Drain:
         clock: a steady clock, s.
         lines_a_poll: maximum number of lines per process and poll.
         keeper: process that preserves the regions for another collector if this one is killed; closed with the drain.
+        passed: receiver of processes that another process has accepted at the path; by default the drain listens there.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Drain:
         clock: Callable[[], float] = time.monotonic,
         lines_a_poll: int = LINES_A_POLL,
         keeper: Keeper | None = None,
+        passed: PassedPeers | None = None,
     ) -> None:
         self._clock = clock
         self._lines_a_poll = lines_a_poll
@@ -74,8 +77,8 @@ class Drain:
             self._late_until_s = clock() + _LATE_FOR_S
         self.events = select.epoll()
         try:
-            self._handover_socket = HandoverSocket(path, self.events, keeps=keeper is not None)
-            self._report_socket = ReportSocket(path, self.events)
+            self._handover_socket = HandoverSocket(path, self.events, keeps=keeper is not None, passed=passed)
+            self._report_socket = ReportSocket(path, self.events, None if passed is None else passed.reports)
         except BaseException:
             self.events.close()
             raise
@@ -87,8 +90,8 @@ class Drain:
 
     @property
     def in_use(self) -> bool:
-        """Whether there are processes that have not ended or whose rings are not completely read."""
-        return bool(self._processes)
+        """Whether there are processes that are connecting, have not ended, or whose rings are not completely read."""
+        return bool(self._processes) or self._handover_socket.has_silent_peers
 
     def images(self) -> dict[int, list[Region]]:
         """Return the regions of running processes, by token; may be called by another thread."""

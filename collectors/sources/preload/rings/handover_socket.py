@@ -15,7 +15,7 @@ import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from .....events import InputError, ProtocolError
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
@@ -43,21 +43,45 @@ class Arrival:
     """Descriptor of the region, if requested; the receiver owns it."""
 
 
+class PeerListener(Protocol):
+    """Origin of connected peers: a listening socket, or one that receives what another process has accepted."""
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """Return the next peer; raise BlockingIOError if there is none, EOFError if no further one follows."""
+        ...
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when there is a peer."""
+        ...
+
+    def close(self) -> None:
+        """Stop listening."""
+        ...
+
+
 class HandoverSocket:
     """Listens on a socket that is private to the user, and receives what peers send. Registered in an epoll set.
 
     A peer that has connected and not yet sent anything is kept, so that nothing blocks on it. If there are too many
     such peers, the one silent longest is refused.
 
+    Args:
+        path: path of the socket.
+        events: set in which all descriptors are registered.
+        keeps: return the descriptors of regions, too.
+        passed: receiver of peers that another process has accepted at the path; by default the socket is created.
+
     Raises:
         InputError: another collector listens there, or the path is not a socket.
     """
 
-    def __init__(self, path: Path, events: select.epoll, *, keeps: bool = False) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, events: select.epoll, *, keeps: bool = False, passed: PeerListener | None = None
+    ) -> None:
+        self._path = path if passed is None else None
         self._keeps = keeps
         self._events = events
-        self._socket = _listen(path)
+        self._socket: PeerListener = listen(path) if passed is None else passed
         self._silent: dict[int, socket.socket] = {}
         self._again_at_s = math.inf
         self._spares = SpareDescriptors()
@@ -76,6 +100,11 @@ class HandoverSocket:
         elif time.monotonic() >= self._again_at_s:
             self._again_at_s = math.inf
             self._events.register(self._socket, select.EPOLLIN)
+
+    @property
+    def has_silent_peers(self) -> bool:
+        """Whether a peer has connected and not yet sent anything."""
+        return bool(self._silent)
 
     def descriptors(self) -> list[int]:
         """Return the descriptors that are needed before the first peer arrives."""
@@ -102,8 +131,9 @@ class HandoverSocket:
         self._silent.clear()
         self._socket.close()
         self._spares.release()
-        with contextlib.suppress(OSError):
-            self._path.unlink()
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
 
     def _accept(self) -> Iterator[Arrival | Exception]:
         for _ in range(_ACCEPTS_A_POLL):
@@ -111,6 +141,12 @@ class HandoverSocket:
                 peer = self._next_peer()
             except BlockingIOError:
                 return
+            except EOFError:
+                self._events.unregister(self._socket)
+                return
+            except ProtocolError as error:
+                yield error
+                continue
             except OSError as error:  # out of descriptors, or the peer has disconnected
                 # Unregister, because epoll would report the socket again immediately.
                 self._events.unregister(self._socket)
@@ -164,6 +200,12 @@ class HandoverSocket:
             yield arrival
 
 
+def credentials_of(peer: socket.socket) -> tuple[int, int, int]:
+    """Return pid, user and group of a connected process, as the kernel reports them."""
+    pid, user, group = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return pid, user, group
+
+
 def _has_sent(peer: socket.socket) -> bool:
     asking = select.poll()  # select() does not support descriptors from 1,024 on
     asking.register(peer, select.POLLIN)
@@ -172,7 +214,7 @@ def _has_sent(peer: socket.socket) -> bool:
 
 def _received(peer: socket.socket, *, keeps: bool) -> Arrival | ProtocolError | None:
     """Receives a peer's message; None: it only checked for a listener and disconnected."""
-    pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    pid, uid, _ = credentials_of(peer)
     message, descriptors = _receive(peer)
     if not message and not descriptors:
         return None
@@ -207,14 +249,23 @@ def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:
     return message, numbers.tolist()
 
 
-def _listen(path: Path) -> socket.socket:
+def listen(path: Path, mode: int = 0o600) -> socket.socket:
+    """Return a listening socket of traced processes, and remove the socket of a killed collector.
+
+    Args:
+        path: path of the socket.
+        mode: permissions of the socket.
+
+    Raises:
+        InputError: another collector listens there, or the path is not a socket.
+    """
     try:
-        return _gate_at(path)
+        return _gate_at(path, mode)
     except OSError as error:
         raise InputError(str(path), None, error.strerror or str(error), _EXPECTED) from None
 
 
-def _gate_at(path: Path) -> socket.socket:
+def _gate_at(path: Path, mode: int) -> socket.socket:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with contextlib.suppress(FileNotFoundError):
         found = path.lstat()
@@ -225,7 +276,7 @@ def _gate_at(path: Path) -> socket.socket:
                 raise InputError(str(path), None, "another collector listens there", "a path of its own")
         path.unlink()
     gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
-    before = os.umask(0o177)
+    before = os.umask(0o777 & ~mode)
     try:
         gate.bind(str(path))
     except OSError as error:

@@ -33,13 +33,21 @@ class ReportSocket:
 
     Anyone may send to it; only messages of the same user's processes are accepted, or of all users if we are root. If
     the address is in use, nothing is received.
+
+    Args:
+        path: path of the collector's socket; the abstract address is the same.
+        events: set in which the socket is registered.
+        passed: socket with reports that another process has received for this user; by default one is created.
     """
 
-    def __init__(self, path: Path, events: select.epoll) -> None:
+    def __init__(self, path: Path, events: select.epoll, passed: socket.socket | None = None) -> None:
         self._events = events
-        self._socket: socket.socket | None = socket.socket(
-            socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
-        )
+        self._is_passed = passed is not None
+        if passed is not None:
+            self._socket: socket.socket | None = passed
+            events.register(passed, select.EPOLLIN)
+            return
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             self._socket.bind(b"\0" + os.fsencode(path))
@@ -53,6 +61,16 @@ class ReportSocket:
 
     def reports(self) -> Iterator[UntracedReport]:
         """Yield the reports that have arrived, a bounded number."""
+        for data, user in self.messages():
+            if len(data) == WORD.size and (self._is_passed or os.getuid() in (user, 0)):
+                magic, layout, failure, job, command = WORD.unpack(data)
+                if magic == MAGIC and layout == LAYOUT:
+                    yield UntracedReport(
+                        _text(job), _text(command).strip(), os.strerror(failure) if failure else "no memory"
+                    )
+
+    def messages(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the messages that have arrived and their users (-1: unknown), a bounded number."""
         for _ in range(_WORDS_A_POLL):
             if self._socket is None:
                 return
@@ -60,12 +78,7 @@ class ReportSocket:
                 data, ancillary, _, _ = self._socket.recvmsg(WORD.size + 1, socket.CMSG_SPACE(_CREDENTIALS.size))
             except OSError:
                 return
-            if len(data) == WORD.size and _is_same_user(ancillary):
-                magic, layout, failure, job, command = WORD.unpack(data)
-                if magic == MAGIC and layout == LAYOUT:
-                    yield UntracedReport(
-                        _text(job), _text(command).strip(), os.strerror(failure) if failure else "no memory"
-                    )
+            yield data, _user_of(ancillary)
 
     def close_in_parent(self) -> None:
         """Close the socket, which another process also has, with the epoll set."""
@@ -82,12 +95,11 @@ class ReportSocket:
             self._socket = None
 
 
-def _is_same_user(ancillary: list[tuple[int, int, bytes]]) -> bool:
+def _user_of(ancillary: list[tuple[int, int, bytes]]) -> int:
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS and len(data) >= _CREDENTIALS.size:
-            _, user, _ = _CREDENTIALS.unpack(data[: _CREDENTIALS.size])
-            return os.getuid() in (user, 0)
-    return False
+            return int(_CREDENTIALS.unpack(data[: _CREDENTIALS.size])[1])
+    return -1
 
 
 def _text(field: bytes) -> str:

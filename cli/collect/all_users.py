@@ -1,0 +1,72 @@
+"""``iotide collect --all-users``: a node's collector of root for the programs of all users."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from pathlib import Path
+
+import click
+
+from ...collectors.node.file_metadata import NodeFileMetadata
+from ...collectors.node.file_systems import FileSystems
+from ...collectors.settings import CollectorSettings
+from ...collectors.source import Origin
+from ...collectors.sources.preload.rings.passed_peers import PassedPeers
+from ...collectors.sources.preload.source import PreloadSource
+from ...collectors.transport import agent  # noqa: F401  (users may not be able to read its file)
+from ...events import ConfigError
+from ...events.network.curve import read_client_keys
+from ...events.network.peers import own_user
+from ..common.ending import SignalHandler
+from .collecting import run_collector, until_released
+from .node_collector import NodeCollector
+from .node_users import ENDING_SIGNALS
+
+
+def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float, max_users: int) -> int:
+    """Collect the programs of all users until SIGINT or SIGTERM.
+
+    Args:
+        gate: path of the socket; users need access to its folder.
+        settings: settings of each user's collector. ``state`` is the folder of all users' folders.
+        grace_s: time without a program after which a user's collector ends, s.
+        max_users: maximum number of users at once.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ConfigError: the process does not run as root, or the keys or a folder cannot be used.
+        InputError: another collector listens at the path.
+    """
+    if os.geteuid() != 0:
+        raise ConfigError("--all-users needs root, to collect the programs of each user as that user")
+    keys = read_client_keys(settings.key, settings.server_key)
+    try:
+        gate.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        if settings.state is not None:
+            settings.state.mkdir(parents=True, exist_ok=True, mode=0o711)
+    except OSError as error:
+        raise ConfigError(f"{error.filename} cannot be created: {error.strerror}") from None
+
+    def collect(passed: PassedPeers) -> int:
+        user = own_user()
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(logging.Formatter(f"iotide: user {user}: %(message)s"))
+        state = None if settings.state is None else settings.state / str(os.getuid())
+        # The user cannot read the key files, and must not: the node's keys prove who all users are.
+        own = settings.model_copy(
+            update={"user": user, "state": state, "as_user": user, "key": None, "server_key": None}
+        )
+        files = NodeFileMetadata(FileSystems(own.shared_filesystems, own.local_filesystems))
+        origin = Origin(job="unknown", host=own.host, user=user)
+        ending = SignalHandler()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+        source = PreloadSource(gate, origin, files=files, patience_s=own.linger_s, keeps=True, passed=passed)
+        return run_collector([source], own, ending, ends=lambda: until_released(source, passed, grace_s), keys=keys)
+
+    node = NodeCollector(gate, collect, max_users, settings.state)
+    click.echo(f"iotide: collects the programs of all users at {gate}", err=True)
+    return node.run()

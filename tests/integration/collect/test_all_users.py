@@ -1,0 +1,258 @@
+"""One collector of root collects the programs of two real users, each in a process of that user."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+import iotide
+import pytest
+from iotide.cli.collect.all_users import collect_all_users
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
+from iotide.daemon.server import Server
+from iotide.events import ConfigError
+from iotide.events.network.peers import user_name
+from support.places import PROGRAMS
+from support.servers.principals import Listed
+from support.servers.running_aggregator import serving, until
+from support.system.commands import IOTIDE, Program, plain_environment
+from support.system.users import ALICE, BOB, as_user, need_root
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need, need_library
+
+pytestmark = [need_root, pytest.mark.slow]
+BLOCK, BLOCKS = 4096, 100
+MOVED = BLOCK * BLOCKS
+ALICE_NAME, BOB_NAME = user_name(ALICE), user_name(BOB)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short name that all users may enter, and a copy of the tracer that all may read."""
+    path = Path(tempfile.mkdtemp(prefix="iotide-", dir="/tmp"))
+    path.chmod(0o1777)
+    shutil.copy(library_of(CORE_NAME), path / CORE_NAME).chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+class Node:
+    """``iotide collect --all-users``, and programs of users that it collects."""
+
+    def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self._folder = folder
+
+    @contextmanager
+    def waiting_program(self, user: int, job: str) -> Iterator[Callable[[], None]]:
+        """Run a program that writes MOVED bytes, waits, and writes as many again; yield what ends its wait."""
+        write = f"dd if=/dev/zero of={job}.{user} bs={BLOCK} count={BLOCKS}"
+        with self._program(user, job, f"{write}; read line; exec {write}") as process:
+
+            def go_on() -> None:
+                process.communicate(b"\n", timeout=DEADLINE_S)
+                assert process.returncode == 0
+
+            yield go_on
+
+    def write(self, user: int, job: str) -> None:
+        """Write MOVED bytes as a user."""
+        with self._program(user, job, f"exec dd if=/dev/zero of={job}.{user} bs={BLOCK} count={BLOCKS}") as process:
+            process.communicate(timeout=DEADLINE_S)
+            assert process.returncode == 0
+
+    def collectors(self, user: int) -> list[int]:
+        """Return the processes that collect the user's programs."""
+        return [pid for pid in children_of(self.process.pid) if user in user_ids(pid)]
+
+    async def end(self) -> tuple[int, str]:
+        """End it; return its status and what it reports."""
+        self.process.send_signal(signal.SIGTERM)
+        _, report = await asyncio.to_thread(self.process.communicate, timeout=DEADLINE_S)
+        return self.process.returncode, report
+
+    def _program(self, user: int, job: str, command: str) -> Program[bytes]:
+        socket = f"{self._folder}/tracer.sock"
+        environment = plain_environment(LD_PRELOAD=f"{self._folder}/{CORE_NAME}", IOTIDE_SOCKET=socket, IOTIDE_JOB=job)
+        return Program(
+            ["/bin/sh", "-c", command],
+            cwd=self._folder,
+            env=environment,
+            user=user,
+            group=user,
+            extra_groups=[],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def user_ids(pid: int) -> set[int]:
+    """Return the user ids of a process; none if it has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return set(map(int, re.findall(r"^Uid:\s+(.*)", Path(f"/proc/{pid}/status").read_text(), re.M)[0].split()))
+    return set()
+
+
+def is_accessible_to_its_user(pid: int) -> bool:
+    """Return whether the user of a process can read its memory, which may have the keys of the node."""
+    return Path(f"/proc/{pid}/mem").stat().st_uid != 0
+
+
+@asynccontextmanager
+async def collected(folder: Path, *options: str, endpoint: str = "", within: Sequence[str] = ()) -> AsyncIterator[Node]:
+    gate = folder / "tracer.sock"
+    command = [*within, *IOTIDE, "collect", "--all-users", "--socket", str(gate), *options]
+    command += ["--connect", endpoint or f"ipc://{folder}/in"]
+    with Program(command, env=plain_environment(), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "collects the programs of all users" in await asyncio.to_thread(process.stderr.readline)
+        yield Node(folder, process)
+
+
+def aggregator(folder: Path) -> AbstractAsyncContextManager[Server]:
+    """Run an aggregator to which the collectors of all users may connect."""
+    return serving(ingest=f"ipc://{folder}/in", publish=f"ipc://{folder}/out", access={"local_users": True})
+
+
+def bytes_of(server: Server) -> dict[tuple[str, str], int]:
+    """Return the written bytes by user and job."""
+    return {
+        (session.user, job.partition("@")[0]): session.bytes_written for job, session in server.aggregator.jobs.items()
+    }
+
+
+def losses_of(server: Server) -> dict[str, int]:
+    return dict(sum((session.losses.total for session in server.aggregator.jobs.values()), Counter[str]()))
+
+
+async def test_programs_of_each_user_are_jobs_of_that_user(folder: Path) -> None:
+    async with aggregator(folder) as server, collected(folder, "--grace", "0.1") as node:
+        with node.waiting_program(ALICE, "long") as go_on:
+            await asyncio.to_thread(node.write, ALICE, "short")
+            await asyncio.to_thread(node.write, BOB, "short")
+            await until(lambda: len(bytes_of(server)) == 3)
+            (collector,) = node.collectors(ALICE)
+            assert user_ids(collector) == {ALICE}
+            assert not is_accessible_to_its_user(collector)
+            await asyncio.to_thread(go_on)
+        await until(lambda: not children_of(node.process.pid))  # unused ones end
+        await asyncio.to_thread(node.write, BOB, "later")
+        assert await node.end() == (0, "")
+        assert bytes_of(server) == {
+            (ALICE_NAME, "long"): 2 * MOVED,
+            (ALICE_NAME, "short"): MOVED,
+            (BOB_NAME, "short"): MOVED,
+            (BOB_NAME, "later"): MOVED,
+        }
+        assert losses_of(server) == {}
+
+
+async def test_key_of_the_node_proves_the_users_of_programs(folder: Path, tmp_path: Path) -> None:
+    listed = Listed(tmp_path)
+    secret, public = listed.key("node", "collect")
+    keys = ("--key", str(secret), "--server-key", str(public))
+    async with (
+        serving(access=listed.settings()) as server,
+        collected(folder, *keys, endpoint=server.ingest_endpoint) as node,
+    ):
+        await asyncio.gather(*(asyncio.to_thread(node.write, user, "job") for user in (ALICE, BOB)))
+        assert await node.end() == (0, "")
+        assert bytes_of(server) == {(ALICE_NAME, "job"): MOVED, (BOB_NAME, "job"): MOVED}
+
+
+async def test_unit_lets_it_do_all_that_it_does(folder: Path) -> None:
+    need("systemd-analyze")
+    need_library("libseccomp.so.2")
+    unit = Path(iotide.__file__).parent / "deploy/systemd/iotide-node.service"
+    within = (sys.executable, str(PROGRAMS / "as_unit.py"), str(unit))
+    async with aggregator(folder) as server, collected(folder, "--state", f"{folder}/state", within=within) as node:
+        with node.waiting_program(ALICE, "hers") as go_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            await asyncio.to_thread(node.write, 0, "of-root")
+            assert await node.end() == (0, "")  # programs continue
+            await asyncio.to_thread(go_on)
+        assert bytes_of(server) == {(ALICE_NAME, "hers"): MOVED, ("root", "of-root"): MOVED}
+
+
+async def test_user_whose_collector_is_killed_loses_nothing_and_others_notice_nothing(folder: Path) -> None:
+    async with aggregator(folder) as server, collected(folder, "--state", f"{folder}/state") as node:
+        with node.waiting_program(ALICE, "hers") as go_on, node.waiting_program(BOB, "his") as he_goes_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED, MOVED])
+            (collector,) = node.collectors(ALICE)
+            (other,) = node.collectors(BOB)
+            os.kill(collector, signal.SIGKILL)
+            await asyncio.to_thread(go_on)
+            await until(lambda: bytes_of(server)[ALICE_NAME, "hers"] == 2 * MOVED)
+            assert node.collectors(BOB) == [other]
+            await asyncio.to_thread(he_goes_on)
+        status, report = await node.end()
+        assert (status, report.count("\n")) == (1, 1)
+        assert f"the collector of user {ALICE_NAME} ended with signal 9" in report
+        assert bytes_of(server) == {(ALICE_NAME, "hers"): 2 * MOVED, (BOB_NAME, "his"): 2 * MOVED}
+        assert losses_of(server) == {}
+        assert {each.name: each.stat().st_uid for each in (folder / "state").iterdir()} == {
+            str(user): user for user in (ALICE, BOB)
+        }
+
+
+async def test_programs_that_come_while_a_killed_collector_ends_are_collected(folder: Path) -> None:
+    """Its socket is closed some time before the system reports its end."""
+    async with aggregator(folder) as server, collected(folder) as node:
+        for count in range(1, 11):
+            await asyncio.to_thread(node.write, ALICE, "hers")
+            await until(lambda count=count: bytes_of(server).get((ALICE_NAME, "hers")) == count * MOVED)
+            for collector in node.collectors(ALICE):
+                os.kill(collector, signal.SIGKILL)
+        status, report = await node.end()
+        assert (status, report.count("ended with signal 9")) == (1, 10)
+        assert losses_of(server) == {}
+
+
+async def test_programs_continue_with_the_successor_of_a_killed_collector_of_all_users(folder: Path) -> None:
+    async with aggregator(folder) as server, collected(folder) as killed:
+        with killed.waiting_program(ALICE, "hers") as go_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            (collector,) = killed.collectors(ALICE)
+            killed.process.kill()
+            await until(lambda: not user_ids(collector))  # it ends with it, and sends its events before
+            async with collected(folder) as node:
+                await asyncio.to_thread(go_on)
+                await until(lambda: list(bytes_of(server).values()) == [2 * MOVED])
+                assert (await node.end())[0] == 0
+        assert losses_of(server) == {}
+
+
+async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) -> None:
+    async with aggregator(folder) as server, collected(folder, "--max-users", "1") as node:
+        with node.waiting_program(ALICE, "hers") as go_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            await asyncio.to_thread(node.write, BOB, "his")
+            await asyncio.to_thread(go_on)
+        status, report = await node.end()
+        assert status == 0
+        assert f"a program of user {BOB} is not traced: 1 users are collected already (--max-users)" in report
+        assert bytes_of(server) == {(ALICE_NAME, "hers"): 2 * MOVED}
+
+
+def test_only_root_collects_the_programs_of_all_users(folder: Path) -> None:
+    def start() -> str:
+        with pytest.raises(ConfigError) as refused:
+            collect_all_users(folder / "gate", CollectorSettings(), grace_s=1.0, max_users=1)
+        return str(refused.value)
+
+    assert "--all-users needs root" in as_user(ALICE, start)
