@@ -19,7 +19,7 @@ from support.tracing.programs import need
 YOUNG_S = 3
 WITH_CLOCKS = [
     "unit/collectors/sources/preload/test_preload_source.py",
-    "unit/collectors/sources/preload/test_preload_handover_socket.py",
+    "unit/collectors/sources/preload/rings/test_preload_handover_socket.py",
     "unit/collectors/transport/test_shipper.py",
     "unit/daemon/ingest/test_ingest.py",
     "integration/collect/test_agent.py",
