@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from ..events.errors import ConfigError, IotideError, ProtocolError
 from ..events.network.curve import ClientKeys
 from ..events.network.endpoints import check_endpoint, is_ipv6
+from ..events.network.malformed import MALFORMED
 from ..results.alerts import Alert
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
@@ -227,7 +228,7 @@ def _decoded(frames: Sequence[bytes], topic: str, model: type[_Message]) -> _Mes
         raise ProtocolError(f"a message is two frames, a topic '{topic}<job>' and a map")
     try:
         return model.model_validate(msgspec.msgpack.decode(frames[1]))
-    except (msgspec.DecodeError, ValidationError, UnicodeDecodeError) as error:
+    except (ValidationError, *MALFORMED) as error:
         raise ProtocolError(f"not a {topic.rstrip('.')} that this version knows: {error}") from None
 
 

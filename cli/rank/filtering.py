@@ -18,6 +18,7 @@ from ...collectors.parser import Input
 from ...collectors.source import Origin
 from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
+from ...events.network.malformed import MALFORMED
 from ...results.interaction import Ranking
 from ..common.atomic_files import temporary_path
 
@@ -150,7 +151,7 @@ def _selector(path: Path, threads: Threads) -> Callable[[Block], Mask]:
 def _process_of(decoder: msgspec.json.Decoder[_ProcessId], line: bytes) -> int:
     try:
         who = decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except MALFORMED:
         return -1
     return who.tid or who.pid
 

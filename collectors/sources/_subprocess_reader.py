@@ -23,6 +23,7 @@ from typing import IO, Final
 import msgspec
 
 from ...events import Definitions, InputError, ProtocolError, empty_batch
+from ...events.network.malformed import MALFORMED
 from ...events.network.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
 from ..parser import Input
 from ..sent_definitions import packed, readable, readable_info, spelled
@@ -83,7 +84,7 @@ def read_in_subprocess(
             raise InputError(
                 str(path), None, f"its reader process did not respond for {TIMEOUT_S:.0f} s", expected
             ) from None
-        except (ProtocolError, msgspec.DecodeError) as error:
+        except (ProtocolError, *MALFORMED) as error:
             raise InputError(str(path), None, f"its reader process stopped unexpectedly ({error})", expected) from None
         finally:
             child.kill()

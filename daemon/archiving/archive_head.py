@@ -9,6 +9,7 @@ import msgspec
 
 from ...archive.blocks import read_blocks
 from ...events import InputError
+from ...events.network.malformed import MALFORMED
 
 _HEAD_BYTES: Final = 32
 """Least size of a file with a head and a block, bytes."""
@@ -34,6 +35,6 @@ def _read_head(path: Path) -> tuple[object, object] | None:
         return None
     try:
         about = msgspec.msgpack.decode(first.payload, type=dict[str, Any])
-    except msgspec.MsgspecError:
+    except MALFORMED:
         return None, None
     return about.get("job"), about.get("begun_s")

@@ -15,7 +15,17 @@ import msgspec
 from msgspec import Struct
 
 from ...events import ProtocolError
-from ...events.network.wire import MAX_HEADER_BYTES, Frame, Heartbeat, Hello, Reject, decode_header, encode
+from ...events.network.malformed import MALFORMED
+from ...events.network.wire import (
+    MAX_HEADER_BYTES,
+    MAX_STREAM_ID,
+    Frame,
+    Heartbeat,
+    Hello,
+    Reject,
+    decode_header,
+    encode,
+)
 from ..jobs.job_ids import clean_job
 from .partitions import partition_for, partition_of
 
@@ -114,8 +124,10 @@ class GatewayRoutes:
                 raise ProtocolError("the header is missing or too long")
             try:
                 head = _head.decode(frames[0])
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except MALFORMED as error:
                 raise ProtocolError(str(error)) from None
+            if len(head.stream) > MAX_STREAM_ID:  # an answer with it would be malformed, too
+                raise ProtocolError(f"a stream's id has at most {MAX_STREAM_ID} characters, not {len(head.stream)}")
             if head.type in ("batch", "bye"):
                 return self._of_stream(peer, head, frames)
             message = decode_header(frames[0])
@@ -135,7 +147,7 @@ class GatewayRoutes:
             return False
         try:
             head = _head.decode(frames[0])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except MALFORMED:
             return False
         if head.type == "heartbeat":  # one of them is enough
             return partition == known.home

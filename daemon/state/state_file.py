@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from ...analyzers.pipeline.snapshots import SnapshotError
+from ...events.network.malformed import MALFORMED
 from ..jobs.job_table import Card
 
 MAGIC: Final = b"iotide state 2\n"
@@ -145,7 +146,7 @@ class StateFile:
             raise SnapshotError("it is damaged: the checksum of its index differs")
         try:
             found = msgspec.msgpack.decode(zlib.decompress(index), type=_Index)
-        except (msgspec.MsgspecError, UnicodeDecodeError, zlib.error) as error:
+        except (zlib.error, *MALFORMED) as error:
             raise SnapshotError(f"its index cannot be read: {error}") from None
         for each in (found.rest, *(kept.section for kept in found.jobs.values())):
             if not (len(MAGIC) <= each.at <= at and 0 <= each.size <= at - each.at):

@@ -14,6 +14,8 @@ from typing import Final
 
 import msgspec
 
+from .malformed import MALFORMED
+
 VARIABLE: Final = "IOTIDE_VOUCHER"
 """Environment variable by which a collector gets the voucher of its job."""
 _PURPOSE: Final = b"iotide voucher 1"
@@ -47,7 +49,7 @@ def read_voucher(text: str, secret: bytes) -> Voucher | None:
         return None
     try:
         return msgspec.msgpack.decode(content, type=Voucher)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except MALFORMED:
         return None
 
 

@@ -23,6 +23,7 @@ from ..stream import StreamInfo
 from .limits import MAX_BATCH_EVENTS as MAX_BATCH_EVENTS
 from .limits import MAX_HEADER_BYTES as MAX_HEADER_BYTES
 from .limits import MAX_STREAM_ID as MAX_STREAM_ID
+from .malformed import MALFORMED
 
 PROTOCOL_VERSION: Final = 1
 _INLINE_BYTES: Final = 1024
@@ -220,7 +221,7 @@ def decode_header(frame: Frame) -> Message:
         raise ProtocolError(f"a header has at most {MAX_HEADER_BYTES} bytes, not {len(frame)}")
     try:
         message = _decoder.decode(frame)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise ProtocolError(f"the header is not a message of protocol {PROTOCOL_VERSION}: {error}") from None
     stream = getattr(message, "stream", "")
     if len(stream) > MAX_STREAM_ID:

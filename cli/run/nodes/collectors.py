@@ -13,6 +13,7 @@ from typing import IO, Final
 
 import msgspec
 
+from ....events.network.malformed import MALFORMED
 from ....results.jobs.run import UnseenProgram
 from .launchers import Launcher
 from .messages import MAX_LINE_BYTES, Instructions, StatusMessage, encode_line
@@ -138,7 +139,7 @@ class NodeCollectors:
     def _handle_line(self, line: bytes) -> None:
         try:
             news = msgspec.json.decode(line, type=StatusMessage)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except MALFORMED:
             self._forward_output(line)
             return
         with self._changed:

@@ -11,9 +11,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ....events.network.malformed import MALFORMED
+
 MAX_BUFFERED_BYTES: Final = 16 << 20
 """Maximum number of bytes of one event, or of the text before the events."""
-_MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _BETWEEN: Final = re.compile(rb"[\s,]*")
 _PADDING: Final = b" \t\r\n,"
 _NEXT_EVENT: Final = re.compile(rb"\}[\s,]*\{")
@@ -106,7 +107,7 @@ class EventPieces:
     def _read_head(self, text: bytes) -> None:
         try:
             self.head = msgspec.json.decode(text + b"null}", type=dict[str, Any])
-        except _MALFORMED:
+        except MALFORMED:
             self.head = {}
 
     def _take(self, data: bytes) -> Iterator[list[Any] | Broken]:
@@ -146,7 +147,7 @@ class EventPieces:
         begin = _BETWEEN.match(data).end()  # type: ignore[union-attr]  # matches nothing, too
         try:
             return self._many.decode(b"[" + data[begin:place] + b"]"), place
-        except _MALFORMED:
+        except MALFORMED:
             return None
 
     def _decode_events(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
@@ -159,7 +160,7 @@ class EventPieces:
         start = _BETWEEN.match(data).end()  # type: ignore[union-attr]  # matches nothing, too
         try:
             events = self._many.decode(b"[" + data[start : ends[-1]] + b"]")
-        except _MALFORMED:
+        except MALFORMED:
             yield from self._one_by_one(data, begins, ends)
             return
         self.events += len(events)
@@ -175,7 +176,7 @@ class EventPieces:
             self.events += 1
             try:
                 event = self._one.decode(data[begin:end])
-            except _MALFORMED as error:
+            except MALFORMED as error:
                 yield Broken(self.events, str(error))
             else:
                 yield [event]

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import Kind, Layer
+from ....events.network.malformed import MALFORMED
 from ...call_classes import CALLS, classify
 
-MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 LATEST_NS: Final = 2**62
 LARGEST_ID: Final = 2**31 - 1
 

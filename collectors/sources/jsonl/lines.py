@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from ....events.network.malformed import MALFORMED
+
 LATEST_S: Final = 4_600_000_000
 LATEST_NS: Final = LATEST_S * 10**9  # start + duration then fits int64
 
@@ -52,7 +54,6 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
 }
 """Key -> (type, type with its bounds, value for lines without it)."""
 
-MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _MAX_IGNORED = 32
 
 # One comprehension per key, written out, because the interpreter specialises each to its attribute.

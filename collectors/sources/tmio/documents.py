@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgpack  # type: ignore[import-untyped]
 import msgspec
 
+from ....events.network.malformed import MALFORMED
 from ...files.lines import Block, LineBuffer
 from ...parser import Input
 
@@ -22,7 +23,6 @@ Record: TypeAlias = tuple[int, Any]
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _NOT_FINITE = re.compile(rb"(?<=[\s,:\[])[-+]?(?:nan|inf(?:inity)?)(?=[\s,\]}])", re.IGNORECASE)
-_MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class JsonDocuments:
@@ -130,11 +130,11 @@ def _decode(text: bytes) -> tuple[bool, Any]:
     """Decode JSON; NaN and infinities, which C programs print, become None."""
     try:
         return True, msgspec.json.decode(text)
-    except _MALFORMED:
+    except MALFORMED:
         mended, count = _NOT_FINITE.subn(b"null", text)
     try:
         return (True, msgspec.json.decode(mended)) if count else (False, None)
-    except _MALFORMED:
+    except MALFORMED:
         return False, None
 
 

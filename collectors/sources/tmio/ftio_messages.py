@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from ....events import Kind, Layer
+from ....events.network.malformed import MALFORMED
 from ...parser import Input
 from .intervals import Floats, Intervals, excluded_sections, floats_of, intervals_of, is_record
 
@@ -45,7 +46,6 @@ _ARRAY_HEADS: Final = {0xDC: 3, 0xDD: 5}
 """First byte of an array of more than 15 values -> number of bytes before the values."""
 _LONG_BYTES: Final = 512
 """Size from which reading the bytes directly is faster than creating Python numbers."""
-_BROKEN: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _plain(data: bytes) -> Message | None:
     try:
         found = _plain_decoder.decode(data)
         rates, starts, ends = (_floats(memoryview(raw)) for raw in (found.b, found.ts, found.te))
-    except _BROKEN:
+    except MALFORMED:
         return None
     if rates is None or starts is None or ends is None or not len(rates) == len(starts) == len(ends):
         return None
@@ -142,7 +142,7 @@ def _values(data: bytes, about: Input) -> Iterator[Any]:
     try:
         yield msgspec.msgpack.decode(data)
         return
-    except _BROKEN:
+    except MALFORMED:
         pass
     # msgpack skips values without building objects, so a false length costs no memory; msgspec then decodes.
     cutter = msgpack.Unpacker(max_buffer_size=max(1, len(data)))

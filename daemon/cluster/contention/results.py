@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from ....analyzers.contention.loads import JobView
 from ....events import ProtocolError
+from ....events.network.malformed import MALFORMED
 from ....results.base import Model
 from ....results.contention import Contention
 from ....results.jobs.file_systems import JobFileSystems
@@ -178,7 +179,7 @@ def _messages_of(slots: Iterable[Slot], now_s: float) -> tuple[dict[int, dict[in
     for slot in slots:
         try:
             message = msgspec.msgpack.decode(slot.payload, type=_Message)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except MALFORMED:
             unread += 1
             continue
         if message.version == VERSION and message.made_at_s > now_s - _RETAINED_S:
@@ -224,7 +225,7 @@ def _read(data: bytes, kind: type[_T]) -> _T:
         if unpacking.unconsumed_tail:
             raise ProtocolError(f"{kind.__name__} takes more than {_MAX_DOCUMENT_BYTES} bytes")
         return kind.model_validate(msgspec.msgpack.decode(text, strict=False))
-    except (zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (zlib.error, *MALFORMED) as error:
         raise ProtocolError(f"{kind.__name__} cannot be read: {error}") from None
     except ValidationError as error:
         raise ProtocolError(f"{kind.__name__} has {error.error_count()} errors") from None

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ....analyzers.interaction.interference import Load
 from ....events import ProtocolError
+from ....events.network.malformed import MALFORMED
 from .shared_files import SharedFiles, decode_shared
 
 MAX_BYTES: Final = 256 << 20
@@ -62,7 +63,7 @@ def decode_rows(data: bytes) -> list[JobRow]:
     """Return rows from bytes. Raises ProtocolError."""
     try:
         return _rows.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except MALFORMED as error:
         raise ProtocolError(f"rows of jobs cannot be read: {error}") from None
 
 
@@ -70,7 +71,7 @@ def decode_span(data: bytes) -> TimeSpan:
     """Return the examined time of a job from bytes. Raises ProtocolError."""
     try:
         return _span.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except MALFORMED as error:
         raise ProtocolError(f"the examined time of a job cannot be read: {error}") from None
 
 

@@ -14,6 +14,7 @@ from ....analyzers.common.state import Ints
 from ....analyzers.interaction.intake.channels import EVERYWHERE, Channels
 from ....analyzers.interaction.tables import Tables
 from ....events import ProtocolError
+from ....events.network.malformed import MALFORMED
 
 SharedFiles = tuple[str, Tables, Sequence[str]]
 """Job, its use of files, and its hosts by number."""
@@ -80,7 +81,7 @@ def decode_shared(data: bytes) -> SharedFiles:
             raise ProtocolError(f"files of a job take more than {_MAX_DOCUMENT_BYTES} bytes")
         document = msgspec.msgpack.decode(text, type=_Document)
         return document.job, _tables(document), document.hosts
-    except (zlib.error, msgspec.DecodeError, ValueError, OverflowError) as error:
+    except (zlib.error, *MALFORMED, ValueError, OverflowError) as error:
         raise ProtocolError(f"files of a job cannot be read: {error}") from None
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .....events import Interner, Layer, StreamInfo, make_batch
 from .....events.kernel import COMM, LOCK, KernelEvent, text_about
+from .....events.network.malformed import MALFORMED
 from ....files.lines import Block, LineBuffer
 from ....numbering import TextNumbers
 from ....parser import Input
@@ -82,7 +83,7 @@ class LockEventsParser:
                 continue
             try:
                 line = self._decoder.decode(text)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            except MALFORMED as error:
                 self._about.malformed(block.first_line + at, str(error), _EXPECTED)
                 continue
             event = _EVENT.match(line.event)

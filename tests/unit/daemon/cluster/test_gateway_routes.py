@@ -8,6 +8,7 @@ from iotide.events import StreamInfo
 from iotide.events.batch import empty_batch
 from iotide.events.definitions import Definitions
 from iotide.events.network.wire import (
+    MAX_STREAM_ID,
     Ack,
     Bye,
     Frame,
@@ -19,6 +20,7 @@ from iotide.events.network.wire import (
     encode,
     encode_batch,
 )
+from support.formats.nesting import nested
 
 COUNT = 4
 
@@ -152,6 +154,9 @@ def test_invalid_message_is_rejected() -> None:
         [b"\xc1"],
         [b"\x81\xa4type\xa3ack"],
         [b"\x90"],
+        batch("s" * (MAX_STREAM_ID + 1)),
+        list(encode(Bye(stream="s" * (MAX_STREAM_ID + 1), last_seq=1))),
+        [nested({"type": "batch", "stream": "s"})],
         list(encode(Ack(stream="s", seq=1, credit=1))),
     ]
     for frames in refused:
@@ -162,3 +167,4 @@ def test_invalid_message_is_rejected() -> None:
         assert reject.code == "malformed"
     assert gateway.counters["malformed"] == len(refused)
     assert not gateway.answer(b"p", 0, [b"\xc1"])
+    assert not gateway.answer(b"p", 0, [nested({"type": "ack", "stream": "s"})])

@@ -19,7 +19,7 @@ from iotide.daemon.cluster.contention.results import (
     pack_job,
     results_of,
 )
-from iotide.daemon.jobs.encoding.job_rows import JobRow, LoadRow, decode_rows, other_jobs
+from iotide.daemon.jobs.encoding.job_rows import JobRow, LoadRow, decode_rows, decode_span, other_jobs
 from iotide.daemon.jobs.encoding.shared_files import decode_shared
 from iotide.daemon.state.alert_file import StoredAlerts
 from iotide.events import ProtocolError
@@ -28,6 +28,7 @@ from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSyst
 from iotide.results.jobs.job import JobSummary
 from msgspec import msgpack
 from msgspec.structs import replace
+from support.formats.nesting import nested
 from support.jobs.result_factories import make_detail, make_prediction
 
 NOW_S = 1000.0
@@ -139,6 +140,20 @@ def test_text_that_is_no_utf8_is_counted_as_unread() -> None:
     with pytest.raises(ProtocolError):
         decode_rows(msgpack.encode([{"job": "xyz", "last_s": 1.0}]).replace(b"xyz", b"\xed\xa0\x80"))
     assert results_of([Slot(0, 0, text), Slot(0, 1, zlib.compress(text))], NOW_S, 10, 0).unread == 2
+
+
+def test_documents_nested_too_deeply_are_refused() -> None:
+    document = nested({"job": "j", "start_ns": 1, "end_ns": 2, "own_clock": False})
+    rows = b"\x91" + document
+    for decode, data in (
+        (decode_span, document),
+        (decode_rows, rows),
+        (decode_shared, zlib.compress(document)),
+        (decode_findings, zlib.compress(document)),
+    ):
+        with pytest.raises(ProtocolError, match="cannot be read"):
+            decode(data)
+    assert results_of([Slot(0, 0, document)], NOW_S, 10, 0).unread == 1
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,7 @@ def test_events_of_locks_have_thread_lock_and_time() -> None:
         '{"event": "lock_acq", "lock": 16, "tid": 1, "ts_ns": 1600000000, "pid": 9}\n'
         '{"event": "spin_unlock", "lock": "0x10", "tid": 1, "ts": 1.7}\n'
         '{"event": "lock_lost", "lock": "0x10", "tid": 1, "ts": 1.7}\n{"event": 3}\n'
+        f'{{"event": "unlock", "lock": 16, "tid": 1, "ts": 1.8, "nested": {"[" * 5000}{"]" * 5000}}}\n'
     )
     streams, about = parse(LockEventsParser, lines.encode())
     assert [(row["call"], row["tid"], row["file"], row["start"]) for row in only_stream(streams).rows()] == [
@@ -256,7 +257,7 @@ def test_events_of_locks_have_thread_lock_and_time() -> None:
         ("lock_acq", 1, "lock:16", 1_600_000_000),
         ("unlock", 1, "lock:0x10", 1_700_000_000),
     ]
-    assert about.counters["lines_malformed"] == 2
+    assert about.counters["lines_malformed"] == 3
 
 
 FTRACE = """# tracer: nop
