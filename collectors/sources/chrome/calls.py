@@ -234,9 +234,11 @@ def _whole(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
 
 def _integers(values: list[Any], unknown: int) -> Iterator[int]:
     for value in values:
-        number = _float(value)
-        usable = number.is_integer() and abs(number) < 2**62
-        yield (value if type(value) is int else int(number)) if usable else unknown
+        if type(value) is int and -(2**63) <= value < 2**63:  # as in a column of integers alone
+            yield value
+        else:
+            number = _float(value)
+            yield int(number) if number.is_integer() and abs(number) < 2**62 else unknown
 
 
 def _float(value: Any) -> float:

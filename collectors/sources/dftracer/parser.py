@@ -58,8 +58,9 @@ class DftracerParser:
         if not block.data:
             return []
         records = decode(block.data)
-        lines: Sequence[int] = range(block.first_line, block.first_line + len(records or ()))
-        if records is None:
+        lines: Sequence[int] = range(block.first_line, block.first_line + block.line_count)
+        if records is None or not block.data.count(b"}\n{") + 1 == len(records) == block.line_count:
+            # the decoder also accepts a record over several lines, which may be in two pieces of the input
             pairs = list(self._singly(block))
             lines, records = [line for line, _ in pairs], [record for _, record in pairs]
         items: list[SourceItem] = []
@@ -80,18 +81,22 @@ class DftracerParser:
         return items
 
     def _singly(self, block: Block) -> Iterator[tuple[int, Record]]:
-        """Decode a block with a malformed line. It returns the other records and reports the malformed one."""
+        """Decode a block line by line.
+
+        Returns the records, of which a line may have several, with their lines. Reports malformed lines.
+        """
         for line, text in enumerate(block.data.split(b"\n"), block.first_line):
             stripped = text.strip().rstrip(b",")
             if stripped.startswith(b"[{"):
                 stripped = stripped[1:]
             if stripped in _FRAME:
                 continue
-            record = decode_line(stripped)
-            if isinstance(record, str):
-                self._about.malformed(line, record, _EXPECTED)
+            records = decode_line(stripped)
+            if isinstance(records, str):
+                self._about.malformed(line, records, _EXPECTED)
             else:
-                yield line, record
+                for record in records:
+                    yield line, record
 
     def _learn(self, record: Record, says: Arguments) -> None:
         """Process a metadata record: the name for a hash, or a fact about a process."""

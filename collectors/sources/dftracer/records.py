@@ -82,10 +82,10 @@ def decode(text: bytes) -> list[Record] | None:
         return None
 
 
-def decode_line(line: bytes) -> Record | str:
-    """Decode one line; returns an error text if it is not a record."""
+def decode_line(line: bytes) -> list[Record] | str:
+    """Decode the records of one line; returns an error text if they are malformed."""
     try:
-        return _decoder.decode(line)
+        return _decoder.decode_lines(line)
     except MALFORMED as error:
         return str(error)[:200]
 
@@ -144,7 +144,8 @@ def integers(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
             return made.astype(np.int64)
     except (ValueError, OverflowError):  # lists of different lengths, or integers with more digits than int64
         pass
-    usable = (value if type(value) is int and abs(value) < LATEST_NS else unknown for value in values)
+    # as in a column of integers alone, which may have true and false, too
+    usable = (int(value) if isinstance(value, int) and -(2**63) <= value < 2**63 else unknown for value in values)
     return np.fromiter(usable, np.int64, len(values))
 
 

@@ -156,7 +156,10 @@ class LineDecoder:
 
 def _has_one_line_per_object(text: bytes, count: int, line_count: int) -> bool:
     """Return whether each object has a line of its own. The decoder also accepts objects over several lines."""
-    return count == line_count or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
+    if text.count(b"}\n{") + 1 == count == line_count:  # within an object, another brace or a comma follows this brace
+        return True
+    lines = [line for each in text.split(b"\n") if (line := each.strip())]
+    return count == len(lines) and all(line.startswith(b"{") and line.endswith(b"}") for line in lines)
 
 
 def _may_be_renamed(key: str) -> bool:

@@ -134,7 +134,7 @@ class CallAssembler:
     def _pairs(self, what: npt.NDArray[np.uint32], pids: npt.NDArray[np.uint32]) -> tuple[Places, Places]:
         """Return the indices of consecutive halves, for processes without irregular halves.
 
-        A first half is irregular if anything but its second half follows, or if it comes while another is stored.
+        A first half is irregular if anything but its second half follows, also if it was stored from an earlier piece.
         """
         order = np.argsort(pids, kind="stable")
         pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], LineKind.EVENT)
@@ -143,7 +143,7 @@ class CallAssembler:
         paired = is_first & follows & (kind[1:] == LineKind.RESUMED)
         odd = np.unique(pid[:-1][is_first & follows & ~paired])
         if self._halves:
-            begins = np.append(True, ~follows[:-1]) & paired
+            begins = np.append(True, ~follows[:-1]) & (kind[:-1] != LineKind.RESUMED)
             odd = np.append(odd, [one for one in pid[:-1][begins].tolist() if one in self._halves])
         at = np.flatnonzero(paired & ~np.isin(pid[:-1], odd) if len(odd) else paired)
         return order[at], order[at + 1]

@@ -215,6 +215,22 @@ def test_trace_that_node_writes(tmp_path: Path) -> None:
     assert stream.info.clock_offset_ns is None
 
 
+_SAID = (5, 0, -1, 2**63 - 1, -(2**63), 2**63, 10**40, True, 1.0, 1e300, "7", [1], None)
+
+
+@pytest.mark.parametrize("name", ["bytes", "offset", "handle"])
+def test_argument_of_a_call_does_not_depend_on_the_calls_beside_it(name: str) -> None:
+    def found(*said: Any) -> list[Any]:
+        calls = [{**READ, "args": {"depth": 0, name: each}} for each in said]
+        text = text_of(*calls, {**READ, "ph": "C"})  # the parser decodes all but the last event together
+        return [row[name] for stream in parse(ChromeParser, text)[0].values() for row in stream.rows()]
+
+    alone = [found(said) for said in _SAID]
+    for number, said in enumerate(_SAID):
+        for other, beside in enumerate(_SAID):
+            assert found(said, beside) == alone[number] + alone[other], (said, beside)
+
+
 @pytest.mark.parametrize("said", [-1, 2**63 - 1])
 def test_bytes_that_no_call_can_move_cost_their_call_alone(said: int) -> None:
     """Of our own export, too: the aggregator would reject the whole batch."""

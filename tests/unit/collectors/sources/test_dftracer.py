@@ -78,6 +78,30 @@ def test_any_split_gives_the_same_calls(places: list[int]) -> None:
     assert only_stream(parse(DftracerParser, split_at(CALLS, places))[0]).rows() == whole
 
 
+@pytest.mark.parametrize("wrong", [b"nonsense\n", b""])
+@pytest.mark.parametrize("part", range(4))
+def test_records_on_one_line_and_over_several_lines_do_not_depend_on_the_other_lines(wrong: bytes, part: int) -> None:
+    one, two = line(args={"ret": 1}), line(args={"ret": 2})
+    parts = [one.rstrip() + two, one.replace(b',"args"', b',\n"args"'), two, wrong]
+    streams, about = parse(DftracerParser, [b"".join(parts[:part]), b"".join(parts[part:])])
+    assert only_stream(streams).events.bytes.tolist() == [1, 2, 2]
+    assert [each.line for each in about.problems.first] == [2, 3, 5][: 2 + bool(wrong)]
+
+
+_SAID = (5, 0, -1, 2**63 - 1, -(2**63), 2**63, 10**40, True, 1.0, 1e300, "7", [1], None)
+
+
+@pytest.mark.parametrize("name", ["ret", "count", "offset"])
+def test_argument_of_a_call_does_not_depend_on_the_calls_beside_it(name: str) -> None:
+    alone = {number: rows(line(args={name: said})) for number, said in enumerate(_SAID)}
+    for number, said in enumerate(_SAID):
+        for other, beside in enumerate(_SAID):
+            together = rows(line(args={name: said}), line(args={name: beside}))
+            assert [row["bytes"] for row in together] == [row["bytes"] for row in alone[number] + alone[other]]
+            for column in ("offset", "requested", "flags"):
+                assert together[0][column] == alone[number][0][column], (said, beside)
+
+
 def test_earlier_versions_have_a_frame_letters_and_plain_names() -> None:
     found = rows(
         b"[\n", FILE.encode() + b"\n",

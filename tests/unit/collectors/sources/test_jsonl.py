@@ -253,6 +253,14 @@ def test_an_object_over_several_lines_is_none_wherever_the_input_is_split() -> N
         assert about.counters["lines_malformed"] == about.problems.total == 2
 
 
+def test_as_many_objects_as_lines_are_not_one_per_line() -> None:
+    data = GOOD.rstrip() + GOOD + GOOD.replace(b',"', b',\n"', 1)
+    for pieces in ([data], split_at(data, range(len(data)))):
+        streams, about = parse(JsonLinesParser, pieces)
+        assert not streams
+        assert [each.line for each in about.problems.first] == [1, 2, 3]
+
+
 def test_lines_that_name_what_others_leave_to_the_origin_are_in_order_wherever_the_input_is_split() -> None:
     names = [{}, {"host": "n1"}, {"host": "n1", "job": "j"}, {}, {"job": "j"}, {"job": "other"}, {"host": "n1"}]
     data = b"".join(line(start=at, stream="1", **name) for at, name in enumerate(names))

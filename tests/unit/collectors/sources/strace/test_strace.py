@@ -495,6 +495,21 @@ def test_any_split_gives_the_same_events_and_every_line_is_counted(lines: list[b
     assert {str(error) for error in split_about.problems.first} == problems
 
 
+def test_first_half_followed_by_an_unknown_line_is_dropped_wherever_the_input_is_split() -> None:
+    lines = text_of(
+        "17 1795229276.1 close(3</x> <unfinished ...>",
+        "17 1795229276.2 <... close ",
+        '17 1795229276.3 write(4</y>, "", 2 <unfinished ...>',
+        "17 1795229276.4 <... write resumed>) = 2 <0.1>",
+        "17 1795229276.5 <... close resumed>) = 0 <0.1>",
+    ).splitlines(keepends=True)
+    for at in range(len(lines)):
+        streams, about = parse(StraceParser, [b"".join(lines[:at]), b"".join(lines[at:])])
+        assert [row["call"] for row in only_stream(streams).rows()] == ["write"]
+        assert about.counters["calls_never_resumed"] == 1
+        assert [error.line for error in about.problems.first] == [2, 5]
+
+
 @pytest.mark.parametrize(("descriptor", "without"), [("3", 1), ("3</scratch/x>", 0), ("1<pipe:[7]>", 0)])
 def test_trace_without_paths_of_descriptors_is_reported(descriptor: str, without: int) -> None:
     _, about = parse(StraceParser, f'7 1700000000.000001 write({descriptor}, "x", 1) = 1 <0.000001>\n'.encode())
