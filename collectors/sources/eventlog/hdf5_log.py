@@ -17,6 +17,7 @@ from ...parser import Input
 from ...source import SourceItem
 from .cases import LATEST_NS, MORE, NUMBERS, CaseInfo, CaseStreams
 from .document import DocumentParser
+from .hdf5_heaps import disable_damaged_heaps
 
 EXPECTED: Final = "an HDF5 file with a group for each case and in it columns call, start and dur (and pid, fp, size)"
 _PIECE_BYTES: Final = 1 << 25
@@ -41,6 +42,8 @@ def parse_hdf5(about: Input) -> DocumentParser:
 def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
     import h5py
 
+    if heaps := disable_damaged_heaps(document.getbuffer()):
+        about.malformed(None, f"{heaps} global heaps of the file, which have texts, are damaged", EXPECTED)
     first = 1
     with h5py.File(document, "r") as log:
         for name in log:
