@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...parser import Input
 from ...source import Changed, Chunk, Closed, Opened, SourceItem
-from .calls import Event, Meaning, joined, meanings, times
+from .calls import NO_ARGUMENTS, Event, Meaning, joined, meanings, times
 from .pieces import Broken, EventPieces
 from .processes import Clock, Process, hashable
 
@@ -78,6 +78,9 @@ class ChromeParser:
             if phase == "X":
                 calls.append(event)
             elif phase == "M":
+                if calls and self._changes_clock(event):  # the calls before it may also be in an earlier piece
+                    self._calls(calls, np.array(places), items)
+                    calls, places = [], []
                 self._describe(event, items)
                 continue
             elif phase == "B":
@@ -149,6 +152,15 @@ class ChromeParser:
             process.stream = self._about.stream("chrome", str(pid)[:64])
             items.append(Opened(process.stream, process.info(self._about, clock)))
         return process
+
+    def _changes_clock(self, event: Event) -> bool:
+        """Return whether an event gives a process another origin of its stamps."""
+        says = event.args
+        if event.name != "process_name" or says is None:
+            return False
+        process = self._processes.get(hashable(event.pid))
+        before = NO_ARGUMENTS if process is None else process.own_arguments
+        return (says.clock, says.begin_ns) != (before.clock, before.begin_ns)
 
     def _describe(self, event: Event, items: list[SourceItem]) -> None:
         """Record the name of a process, and the further facts that iotide's exporter adds."""

@@ -109,6 +109,16 @@ def test_processes_are_streams_named_by_their_metadata_also_when_it_comes_late()
     assert [item.info.command for item in parser_items if hasattr(item, "info")] == ["", "solver"]
 
 
+def test_clock_of_a_process_that_comes_late_applies_from_there_on_wherever_the_input_is_split() -> None:
+    call = {**READ, "cat": "POSIX,READ", "pid": 1}
+    own = {"name": "process_name", "ph": "M", "pid": 1, "args": {"clock": "own", "begin_ns": "7"}}
+    events = [call, own, call, {**own, "pid": 2}, {**call, "pid": 2}, {**own, "args": {"command": "x"}}, call]
+    data = json.dumps({"otherData": {"begin_unix_ns": "1000"}, "traceEvents": events}).encode()
+    for pieces in ([data], split_at(data, range(len(data)))):
+        starts = [stream.events.start.tolist() for stream in parse(ChromeParser, pieces)[0].values()]
+        assert starts == [[2500, 1507, 2500], [1507]]
+
+
 def open_items(data: bytes) -> list[Any]:
     from iotide.collectors.parser import Input
 
