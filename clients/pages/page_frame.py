@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from html import escape
 from typing import Final
 
@@ -57,11 +56,9 @@ def framed_page(title: str, content: str, *, links: str = "", is_report: bool = 
     )
 
 
-@cache
 def shell_page(name: str) -> str | None:
     """Return a page whose script fetches the data; None if there is none of this name."""
-    content = web_file(name)
-    if name not in _SHELLS or content is None:
+    if name not in _SHELLS or (content := web_file(name)) is None:
         return None
     title, script = _SHELLS[name]
     current = ' aria-current="page"' if name == "api.html" else ""

@@ -10,13 +10,13 @@ _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".html": "text/ht
 _FOLDERS: Final = (Path(__file__).parent, Path(__file__).parent.parent / "report")
 
 
-@cache
 def web_file(name: str) -> tuple[str, str] | None:
     """Return text and media type of a file. Return None if there is no file of this name."""
-    kind = _TYPES.get(Path(name).suffix)
-    if kind is None or "/" in name or name.startswith("."):
-        return None
-    for folder in _FOLDERS:
-        if (path := folder / name).is_file():
-            return path.read_text(), kind
-    return None
+    return _files().get(name)
+
+
+@cache
+def _files() -> dict[str, tuple[str, str]]:
+    """Read all files once, so that requests for other names need no memory and no file system."""
+    paths = [path for folder in reversed(_FOLDERS) for path in folder.iterdir() if not path.name.startswith(".")]
+    return {path.name: (path.read_text(), _TYPES[path.suffix]) for path in paths if path.suffix in _TYPES}

@@ -136,7 +136,7 @@ async def test_pages_carry_a_strict_policy_and_relative_addresses() -> None:
             addresses = re.findall(r'(?:href|src)="([^"]*)"', answer.text)
             assert addresses
             assert not [each for each in addresses if each.startswith(("/", "http", "//"))]
-        for name in ("fleet.html", "..%2Freport.py", "none.js", ".hidden.js"):
+        for name in ("fleet.html", "..%2Freport.py", "none.js", ".hidden.js", "x" * 300 + ".js"):
             assert (await http.get(f"/assets/{name}")).status_code == 404
         assert (await http.get("/jobs/none")).json()["error"] == "no job 'none'"
         waiting = await http.get("/jobs/<b>", headers={"accept": "text/html"})
