@@ -64,6 +64,8 @@ def parse(text: str, path: str = "signatures") -> SignatureFile:
     known = Types(types, lenient=bool(includes) or head["anchor"] == model.LIBC)
     parser = _Statements(path, known)
     found = tuple(parser.statement(block) for block in statements)
+    if head["anchor"] == model.LIBC and (wrong := next((each for each in found if each.instead), None)):
+        raise SignatureError(path, wrong.line, "expected no `instead`: libc has all of its functions")
     return SignatureFile(
         path=path,
         library=head["library"],
@@ -267,11 +269,11 @@ class _Statements:
         if key in ("before", "after"):
             rows = (*getattr(to, key), value.rstrip("; "))
             return replace(to, before=rows) if key == "before" else replace(to, after=rows)
-        if key == "instead":
-            return replace(to, instead=value)
-        if key in model.EXPRESSIONS:
-            if key in to.expressions:
+        if key in model.EXPRESSIONS or key == "instead":
+            if key in to.expressions or (key == "instead" and to.instead):
                 raise self._error(line, f"`{key}` is given already")
+            if key == "instead":
+                return replace(to, instead=value)
             return replace(to, expressions={**to.expressions, key: value})
         if (changed := self._naming(line, key, value, to)) is not None:
             return changed

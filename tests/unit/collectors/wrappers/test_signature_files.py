@@ -259,6 +259,7 @@ WRONG_STATEMENTS = {
     "OTHER int f(int a)\n    class = fast": "expected a class (data",
     "OTHER int f(int a)\n    name = a b": "expected a name",
     "OTHER int f(int a)\n    failed = 1\n    failed = 2": "`failed` is given already",
+    "OTHER int f(int a)\n    instead = g(a)\n    instead = h(a)": "`instead` is given already",
     "OTHER int f(int a)\n    extra b: offset = 3": "expected a role of a value",
     "OTHER int f(" + ", ".join(f"int *a{i}: array(3)" for i in range(7)) + ")": "at most 6 arrays, found 7",
     "OTHER int f(" + ", ".join(f"int a{i}" for i in range(65)) + ")": "at most 64 recorded values",
@@ -283,6 +284,11 @@ def test_wrong_statement_is_told_with_what_was_expected(text: str) -> None:
 
     assert WRONG_STATEMENTS[text] in str(caught.value)
     assert caught.value.line >= 4
+
+
+def test_call_in_place_of_a_function_of_libc_is_refused() -> None:
+    with pytest.raises(SignatureError, match="expected no `instead`"):
+        parse(f"{HEAD.replace('z_open', 'libc')}OTHER int f(int a)\n    instead = g(a)")
 
 
 def test_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
