@@ -88,7 +88,8 @@ def test_options_after_the_command_belong_to_the_command(tmp_path: Path) -> None
 def test_unknown_option_is_a_usage_error_and_not_the_command(tmp_path: Path) -> None:
     done = iotide("run", "--quite", "--", "touch", "started", cwd=tmp_path)
     assert done.returncode == 2
-    assert "No such option '--quite'" in done.stderr
+    assert "No such option" in done.stderr
+    assert "--quite" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
