@@ -275,9 +275,10 @@ class Server:
             if self._ingest is not None and pause_s:
                 if await self._ingest.wait_for_turn(pause_s) and takes_turns:
                     pause_s = 0.0  # the loop was busy all the time
-            else:
-                await self.pause.wait(pause_s, self.aggregator.due_in_s())  # input is processed in between
-            self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
+                late_s = time.monotonic() - self._ticked_at - pause_s
+            else:  # input is processed in between
+                late_s = await self.pause.wait(pause_s, self.aggregator.due_in_s())
+            self.loop_watch.note(late_s)
 
     async def _watch_keys(self) -> None:
         while True:

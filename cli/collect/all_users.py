@@ -44,12 +44,16 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
     if os.geteuid() != 0:
         raise ConfigError("--all-users needs root, to collect the programs of each user as that user")
     keys = read_client_keys(settings.key, settings.server_key)
+    os.umask(0o022)  # users need access to the folders; root's umask may be stricter
     try:
         gate.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
         if settings.state is not None:
             settings.state.mkdir(parents=True, exist_ok=True, mode=0o711)
+            found = settings.state.stat()
+            if found.st_uid != 0 or found.st_mode & 0o022:  # they could lead another user's events elsewhere
+                raise ConfigError(f"--state {settings.state} can be changed by others; expected a folder of root")
     except OSError as error:
-        raise ConfigError(f"{error.filename} cannot be created: {error.strerror}") from None
+        raise ConfigError(f"{error.filename} cannot be used: {error.strerror}") from None
 
     def collect(passed: PassedPeers) -> int:
         user = own_user()

@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import Final
 
-_CREDENTIALS: Final = struct.Struct("3i")
+_CREDENTIALS: Final = struct.Struct("iII")
 
 
 def stop_collector(path: Path) -> str:

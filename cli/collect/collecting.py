@@ -148,16 +148,13 @@ async def until_released(source: PreloadSource, passed: PassedPeers, grace_s: fl
 
     Args:
         source: source of the processes.
-        passed: receiver of its processes; it is asked to receive no more before the end, so that none is lost.
+        passed: receiver of its processes. It is asked to end first, so that none is lost.
         grace_s: time without a process, s.
     """
     every_s = min(_POLL_S, grace_s / 4)
     unused_time = UnusedTime(2 * every_s)
     # A collector that replaces a killed one may have no process, and must end, too.
-    while unused_time.update(time.monotonic(), source.counters["processes"] + 1, in_use=source.in_use) < grace_s:
-        if passed.ended:  # the process that passes connections is gone, and its successor starts another collector
-            return
-        await asyncio.sleep(every_s)
-    passed.request_end()
-    while not passed.ended or source.in_use:  # noqa: ASYNC110  (both change while the agent polls)
+    while not passed.ended:  # it ends, too, when the process that passes connections is gone
+        if unused_time.update(time.monotonic(), source.counters["processes"] + 1, in_use=source.in_use) >= grace_s:
+            passed.request_end()
         await asyncio.sleep(every_s)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import select
 import signal
 import socket
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +26,8 @@ _ACCEPTS_A_ROUND: Final = 256
 _POLL_S: Final = 1.0
 _RETRY_S: Final = 0.25
 """Pause of accepting when no descriptor is free, s."""
+_LOG_EVERY_S: Final = 1.0
+"""Minimum time between log lines about refused programs, s. A user may start any number of them."""
 _END_S: Final = 20.0
 """Maximum time for the collectors to end, s. Each waits 10 s for acknowledgements."""
 
@@ -59,6 +63,7 @@ class NodeCollector:
         self._waking.setblocking(False)
         self._events.register(self._woken, select.EPOLLIN)
         self._accepts_again_s: float | None = None
+        self._logs_again_s = -math.inf
         self._ends = False
 
     def run(self) -> int:
@@ -125,7 +130,7 @@ class NodeCollector:
             if len(self._users) >= self._max_users:
                 self._refuse(uid, f"{self._max_users} users are collected already (--max-users)")
                 return False
-            if (collector := self._begin(uid, gid)) is None:
+            if (collector := self._begin(uid, gid, [peer])) is None:
                 return False
         if not collector.peers.add(peer):
             self._refuse(uid, f"{MAX_WAITING} programs wait for the collector")
@@ -135,13 +140,17 @@ class NodeCollector:
 
     def _refuse(self, uid: int, reason: str) -> None:
         self.counters["refused"] += 1
-        _log.warning("a program of user %d is not traced: %s", uid, reason)
+        if (now_s := time.monotonic()) >= self._logs_again_s:
+            self._logs_again_s = now_s + _LOG_EVERY_S
+            count = self.counters["refused"]
+            _log.warning("a program of user %d is not traced: %s; %d refused so far", uid, reason, count)
 
-    def _begin(self, uid: int, gid: int) -> UserCollector | None:
+    def _begin(self, uid: int, gid: int, unread: Iterable[socket.socket]) -> UserCollector | None:
+        """Start a user's collector. ``unread`` are connections that are passed to it later."""
         try:
             if self._state is not None:
                 make_state_folder(self._state, uid, gid)
-            collector = UserCollector(uid, gid, self._collect, self._close_in_child)
+            collector = UserCollector(uid, gid, self._collect, lambda: self._close_in_child(unread))
         except OSError as error:
             self._refuse(uid, f"its collector cannot be started: {error.strerror}")
             return None
@@ -165,7 +174,10 @@ class NodeCollector:
             self._events.unregister(collector.peers)  # epoll would report it again until the process has ended
 
     def _ended(self, collector: UserCollector) -> None:
-        """Remove a collector that has ended. Start another one for unread programs, or if it was killed."""
+        """Remove a collector that has ended. Start another one for unread programs, or if it was killed.
+
+        One that fails before it reads a program is not replaced, because each successor would fail, too.
+        """
         self._events.unregister(collector.watch)
         with contextlib.suppress(OSError):
             self._events.unregister(collector.peers)
@@ -178,8 +190,9 @@ class NodeCollector:
             self.counters["failed"] += 1
             by = f"signal {-status}" if status < 0 else f"status {status}"
             _log.warning("the collector of user %s ended with %s", collector.user, by)
-        is_replaced = unread or (status < 0 and not collector.was_short_lived)
-        successor = self._begin(collector.uid, collector.gid) if is_replaced and not self._ends else None
+        has_begun = not status or collector.peers.acknowledged
+        is_replaced = (unread and has_begun) or (status < 0 and not collector.was_short_lived)
+        successor = self._begin(collector.uid, collector.gid, unread) if is_replaced and not self._ends else None
         for peer in unread:
             if successor is None or not successor.peers.add(peer):
                 peer.close()
@@ -189,7 +202,10 @@ class NodeCollector:
     def _end(self) -> None:
         """Stop listening, and end all collectors; each sends its events before."""
         if self._accepts_again_s is None:
+            self._accept()  # programs that have connected by now
+        if self._accepts_again_s is None:
             self._events.unregister(self._listening)
+        self._accepts_again_s = None
         self._listening.close()
         self._reports.close()
         with contextlib.suppress(OSError):
@@ -202,13 +218,13 @@ class NodeCollector:
                 for collector in self._users.values():
                     collector.kill()
                 left_s = _POLL_S
-            descriptors = {descriptor for descriptor, _ in self._events.poll(left_s)}
-            for collector in [each for each in self._users.values() if each.watch in descriptors]:
-                self._ended(collector)
+            self._handle(self._events.poll(left_s))
         self._close()
 
-    def _close_in_child(self) -> None:
+    def _close_in_child(self, unread: Iterable[socket.socket]) -> None:
         """Close everything that a user's process must not have."""
+        for peer in unread:
+            peer.close()
         self._listening.close()
         self._reports.close_in_parent()
         for collector in self._users.values():

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ...collectors.sources.preload.rings.passed_peers import PassedPeers, PeerPasser
+from ...events import IotideError
 from ...events.network.peers import user_name
 
 _log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ MAX_WAITING: Final = 1024
 """Maximum number of connections of a user that the user's collector has not read."""
 _SHORT_LIVED_S: Final = 5.0
 """A collector that fails earlier is not replaced before the next process comes."""
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _SERVICE_VARIABLES: Final = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
 """Variables by which systemd addresses the node's collector alone."""
 
@@ -43,7 +44,6 @@ class UserCollector:
         close_others: closes the descriptors of the calling process, which the new one must not have.
 
     Attributes:
-        user: name of the user.
         peers: passes connections to the process.
         watch: pidfd of the process.
 
@@ -52,7 +52,7 @@ class UserCollector:
     """
 
     def __init__(self, uid: int, gid: int, collect: Collect, close_others: Callable[[], None]) -> None:
-        self.uid, self.gid, self.user = uid, gid, user_name(uid)
+        self.uid, self.gid = uid, gid
         self._begun_s = time.monotonic()
         channel, peers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
         self.peers = PeerPasser(channel, MAX_WAITING)
@@ -76,6 +76,11 @@ class UserCollector:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             peers.close()
             reports.close()
+
+    @property
+    def user(self) -> str:
+        """Name of the user. Looking it up may take long, so it is not done for each collector."""
+        return user_name(self.uid)
 
     @property
     def was_short_lived(self) -> bool:
@@ -118,6 +123,8 @@ def _run(uid: int, gid: int, parent: int, close_others: Callable[[], None], coll
             status = collect()
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 1
+    except IotideError as error:
+        _log.error("the collector of user %s cannot run: %s", user_name(uid), error)
     except BaseException:
         _log.exception("the collector of user %s failed", user_name(uid))
     finally:
@@ -142,6 +149,7 @@ def _become(uid: int, gid: int) -> None:
         os.setgroups(groups)
         os.setresgid(gid, gid, gid)
         os.setresuid(uid, uid, uid)
+        _set(_PR_SET_DUMPABLE, 0)  # fs.suid_dumpable may be 1
     os.umask(0o077)
     _set(_PR_SET_NO_NEW_PRIVS, 1)
 

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-_UCRED: Final = struct.Struct("3i")
+_UCRED: Final = struct.Struct("iII")
 """Process, user and group of a peer (SO_PEERCRED)."""
 
 

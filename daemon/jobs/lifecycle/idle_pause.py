@@ -23,20 +23,25 @@ class IdlePause:
         """End a long pause, because input has arrived."""
         self._input.set()
 
-    async def wait(self, tick_s: float, due_in_s: float) -> None:
-        """Wait until the next tick.
+    async def wait(self, tick_s: float, due_in_s: float) -> float:
+        """Wait until the next tick. Return by how much the loop was late, s.
 
         Args:
             tick_s: pause while there is input, s.
             due_in_s: time until the next due work, s; infinite without any.
         """
+        clock = asyncio.get_running_loop().time
         has_input = self._input.is_set()
         self._input.clear()
         self._quiet_s = 0.0 if has_input else self._quiet_s + tick_s
         if self._quiet_s <= _QUIET_S:
+            until_s = clock() + tick_s
             await asyncio.sleep(tick_s)
-            return
+            return max(clock() - until_s, 0.0)
+        until_s = clock() + max(tick_s, min(due_in_s, _LONGEST_TICKS * tick_s))
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(tick_s, min(due_in_s, _LONGEST_TICKS * tick_s))):
+            async with asyncio.timeout_at(until_s):
                 await self._input.wait()
+                until_s = min(until_s, clock() + tick_s / 2)
                 await asyncio.sleep(tick_s / 2)  # the mean time from input to a tick while there is input
+        return max(clock() - until_s, 0.0)

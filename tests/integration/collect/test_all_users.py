@@ -20,6 +20,7 @@ import pytest
 from iotide.cli.collect.all_users import collect_all_users
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
+from iotide.collectors.transport.collector_store import NAME
 from iotide.daemon.server import Server
 from iotide.events import ConfigError
 from iotide.events.network.peers import user_name
@@ -237,6 +238,28 @@ async def test_programs_continue_with_the_successor_of_a_killed_collector_of_all
         assert losses_of(server) == {}
 
 
+async def test_collector_that_cannot_start_is_started_once_per_program(folder: Path) -> None:
+    """A user could otherwise make root start processes without end."""
+    hers = folder / "state" / str(ALICE)
+    (hers / NAME).mkdir(parents=True)  # no file can be written there
+    hers.parent.chmod(0o711)
+    os.chown(hers, ALICE, ALICE)
+    options = ("--state", f"{folder}/state", "--grace", "0.1")
+    async with aggregator(folder) as server, collected(folder, *options) as node:
+        await asyncio.to_thread(node.write, ALICE, "hers")
+        await asyncio.to_thread(node.write, BOB, "his")
+        await until(lambda: bytes_of(server))  # his program was accepted after hers
+        await until(lambda: not children_of(node.process.pid))
+        for _ in range(20):  # no further one is started
+            assert not children_of(node.process.pid)
+            await asyncio.sleep(0.05)
+        status, report = await node.end()
+        assert status == 1
+        assert f"the collector of user {ALICE_NAME} cannot run: state = {hers}" in report
+        assert f"the collector of user {ALICE_NAME} ended with status 1" in report
+        assert bytes_of(server) == {(BOB_NAME, "his"): MOVED}
+
+
 async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) -> None:
     async with aggregator(folder) as server, collected(folder, "--max-users", "1") as node:
         with node.waiting_program(ALICE, "hers") as go_on:
@@ -256,3 +279,12 @@ def test_only_root_collects_the_programs_of_all_users(folder: Path) -> None:
         return str(refused.value)
 
     assert "--all-users needs root" in as_user(ALICE, start)
+
+
+def test_state_of_all_users_is_in_a_folder_that_only_root_changes(folder: Path) -> None:
+    def start() -> str:
+        with pytest.raises(ConfigError) as refused:
+            collect_all_users(folder / "gate", CollectorSettings(state=folder), grace_s=1.0, max_users=1)
+        return str(refused.value)
+
+    assert f"--state {folder} can be changed by others" in as_user(0, start)

@@ -27,7 +27,7 @@ _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 _ACCEPTS_A_POLL: Final = 256
 _MAX_SILENT: Final = 256
 _RETRY_S: Final = 0.25
-_CREDENTIALS: Final = struct.Struct("3i")
+_CREDENTIALS: Final = struct.Struct("iII")
 
 
 @dataclass(slots=True)

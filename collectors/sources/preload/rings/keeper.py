@@ -32,7 +32,7 @@ _MESSAGE: Final = struct.Struct("<BIQQIIQ")
 _WAITS_S: Final = 120.0
 """Seconds for which a keeper waits for another collector. The aggregator closes streams after the same time."""
 _MAX_FDS: Final = 2
-_CREDENTIALS: Final = struct.Struct("3i")
+_CREDENTIALS: Final = struct.Struct("iII")
 _ANSWER_S: Final = 10.0
 _AGAIN_S: Final = 0.01
 _SLOWEST_S: Final = 1.0

@@ -47,10 +47,7 @@ class PassedPeers:
             EOFError: no further one follows.
             ProtocolError: no descriptor was free for it. It is lost, because the kernel has removed it.
         """
-        if self._accepted:
-            with contextlib.suppress(OSError):  # the other process has ended
-                self._peers.send(_TAKEN.pack(self._accepted), socket.MSG_NOSIGNAL)
-            self._accepted = 0
+        self._acknowledge()
         space = socket.CMSG_SPACE(array.array("i").itemsize)
         message, ancillary, _, _ = self._peers.recvmsg(len(_DESCRIPTOR), space, socket.MSG_CMSG_CLOEXEC)
         if not message:
@@ -65,7 +62,11 @@ class PassedPeers:
         return socket.socket(fileno=descriptors[0]), None
 
     def request_end(self) -> None:
-        """Request that no further connections are passed. Those on their way still arrive, then ``ended`` is True."""
+        """Request that no further connections are passed. ``ended`` is True if the other process grants it.
+
+        It does not while connections are on their way, because further ones would then wait as long as these are used.
+        """
+        self._acknowledge()
         with contextlib.suppress(OSError):  # the other process has ended
             self._peers.send(_END, socket.MSG_NOSIGNAL)
 
@@ -76,6 +77,12 @@ class PassedPeers:
     def close(self) -> None:
         """Close the receiving end of connections; the receiver of ``reports`` closes those."""
         self._peers.close()
+
+    def _acknowledge(self) -> None:
+        if self._accepted:
+            with contextlib.suppress(OSError):  # the other process is slow, or has ended
+                self._peers.send(_TAKEN.pack(self._accepted), socket.MSG_NOSIGNAL)
+                self._accepted = 0
 
 
 class PeerPasser:
@@ -89,12 +96,14 @@ class PeerPasser:
 
     Attributes:
         waiting: connections that are not passed yet.
-        end_requested: whether the other process has requested to receive no further connections.
+        acknowledged: number of connections that the other process has read.
+        end_requested: whether no further connections are passed.
         is_cut_off: whether the other process has closed its end, because it ends or was killed.
     """
 
     def __init__(self, channel: socket.socket, most: int) -> None:
         self.waiting: deque[socket.socket] = deque()
+        self.acknowledged = 0
         self.end_requested = self.is_cut_off = False
         self._channel, self._most = channel, most
         self._passed: deque[socket.socket] = deque()
@@ -131,8 +140,8 @@ class PeerPasser:
             if len(message) == _TAKEN.size:
                 for _ in range(min(_TAKEN.unpack(message)[0], len(self._passed))):
                     self._passed.popleft().close()
-            elif message == _END:
-                self.pass_waiting()
+                    self.acknowledged += 1
+            elif message == _END and not (self.waiting or self._passed):
                 self.end()
         return False
 

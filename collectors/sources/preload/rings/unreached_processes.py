@@ -15,7 +15,7 @@ from typing import Final
 from ..records.ring_layout import LAYOUT, MAGIC, WORD
 
 _WORDS_A_POLL: Final = 256
-_CREDENTIALS: Final = struct.Struct("3i")
+_CREDENTIALS: Final = struct.Struct("iII")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import asyncio
 import math
 import selectors
 from collections.abc import Callable, Coroutine
+from typing import Any, cast
 
 import pytest
 from iotide.daemon.jobs.lifecycle.idle_pause import IdlePause
@@ -73,6 +74,25 @@ def test_input_ends_a_long_pause() -> None:
         asyncio.get_running_loop().call_later(IDLE_S / 2, pause.wake)
         assert await length(pause, clock) == pytest.approx(IDLE_S / 2 + TICK_S / 2)
         assert await length(pause, clock) == pytest.approx(TICK_S)
+
+    run(work)
+
+
+def test_only_blocking_counts_as_late() -> None:
+    async def work(pause: IdlePause, clock: Callable[[], float]) -> None:
+        def block() -> None:
+            cast(Any, asyncio.get_running_loop())._selector.now_s += 2 * IDLE_S
+
+        async def late_s() -> float:
+            return await pause.wait(TICK_S, math.inf)
+
+        assert await late_s() == pytest.approx(0.0)
+        await become_idle(pause, clock)
+        assert await late_s() == pytest.approx(0.0)
+        asyncio.get_running_loop().call_later(IDLE_S / 2, block)
+        assert await late_s() == pytest.approx(1.5 * IDLE_S)
+        asyncio.get_running_loop().call_later(IDLE_S / 2, pause.wake)
+        assert await late_s() == pytest.approx(0.0)
 
     run(work)
 

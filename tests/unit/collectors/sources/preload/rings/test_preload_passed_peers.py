@@ -42,9 +42,7 @@ def test_connections_arrive_in_order_and_then_the_end(passing: Passing) -> None:
         passing.passed.accept()
     pairs = [socket.socketpair() for _ in range(3)]
     assert all(passing.passer.add(theirs) for _, theirs in pairs)
-    passing.passed.request_end()
-    assert passing.passer.receive()
-    assert passing.passer.end_requested
+    passing.passer.end()
     for number, (ours, _) in enumerate(pairs):
         peer, _ = passing.passed.accept()
         with peer, ours:
@@ -80,6 +78,19 @@ def test_connections_after_the_request_of_the_end_wait(passing: Passing) -> None
         assert list(passing.passer.waiting) == [theirs]
         with pytest.raises(EOFError):
             passing.passed.accept()
+
+
+def test_end_is_not_granted_while_a_connection_is_on_its_way(passing: Passing) -> None:
+    """Otherwise the connections after it would wait until its program has ended."""
+    ours, theirs = socket.socketpair()
+    passing.passed.request_end()
+    assert passing.passer.add(theirs)  # before the request is read
+    assert passing.passer.receive()
+    assert not passing.passer.end_requested
+    with ours, passing.passed.accept()[0]:
+        passing.passed.request_end()  # it has read all
+    assert passing.passer.receive()
+    assert (passing.passer.end_requested, passing.passer.acknowledged) == (True, 1)
 
 
 def test_connection_for_which_no_descriptor_is_free_is_an_error(passing: Passing) -> None:
