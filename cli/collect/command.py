@@ -215,10 +215,11 @@ def command(
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     _check_replay(replay, is_live=gate is not None or ftio_listen is not None, has_end=ends_at is not None)
     _check_socket_options(gate, pace, until_unused, all_users)
-    if all_users and (files or ftio_listen is not None or pace is not None or until_unused or job is not None):
+    has_other_sources = bool(files) or ftio_listen is not None
+    if all_users and (has_other_sources or pace or until_unused or job is not None or ends_at is not None):
         raise click.UsageError(
-            "--all-users collects traced programs only: leave out FILEs, --ftio-listen, --pace, "
-            "--until-unused and --job"
+            "--all-users collects traced programs of all jobs: leave out FILEs, --ftio-listen, --pace, --until-unused, "
+            "--job and --ends-at"
         )
     settings = CollectorSettings(
         ends_at_s=0.0 if replay or all_users else end_of_job(ends_at, os.environ, _print_message),

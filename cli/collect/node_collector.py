@@ -128,7 +128,7 @@ class NodeCollector:
         collector = self._users.get(uid)
         if collector is None:
             if len(self._users) >= self._max_users:
-                self._refuse(uid, f"{self._max_users} users are collected already (--max-users)")
+                self._refuse(uid, f"--max-users {self._max_users} is reached")
                 return False
             if (collector := self._begin(uid, gid, [peer])) is None:
                 return False

@@ -28,6 +28,7 @@ from support.places import PROGRAMS
 from support.servers.principals import Listed
 from support.servers.running_aggregator import serving, until
 from support.system.commands import IOTIDE, Program, plain_environment
+from support.system.commands import iotide as run_iotide
 from support.system.users import ALICE, BOB, as_user, need_root
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need, need_library
@@ -268,8 +269,15 @@ async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) ->
             await asyncio.to_thread(go_on)
         status, report = await node.end()
         assert status == 0
-        assert f"a program of user {BOB} is not traced: 1 users are collected already (--max-users)" in report
+        assert f"a program of user {BOB} is not traced: --max-users 1 is reached" in report
         assert bytes_of(server) == {(ALICE_NAME, "hers"): 2 * MOVED}
+
+
+@pytest.mark.parametrize("other", [["trace.jsonl"], ["--job", "j"], ["--ends-at", "+3600"], ["--until-unused"]])
+def test_options_of_one_job_or_other_sources_are_usage_errors(folder: Path, other: list[str]) -> None:
+    refused = run_iotide("collect", "--all-users", "--socket", folder / "gate", *other, cwd=folder)
+    assert refused.returncode == 2
+    assert "--all-users collects traced programs of all jobs" in refused.stderr
 
 
 def test_only_root_collects_the_programs_of_all_users(folder: Path) -> None:
