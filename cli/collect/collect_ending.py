@@ -6,11 +6,9 @@ import os
 import select
 import signal
 import socket
-import struct
 from pathlib import Path
-from typing import Final
 
-_CREDENTIALS: Final = struct.Struct("iII")
+from ...events.network.credentials import credentials_of
 
 
 def stop_collector(path: Path) -> str:
@@ -25,7 +23,7 @@ def stop_collector(path: Path) -> str:
         except OSError as error:
             return f"no collector listens on {path}: {error.strerror or error}"
         # The kernel reports the listener's pid; no other process can listen there until it closes its socket.
-        pid, user, _ = _CREDENTIALS.unpack(asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        pid, user, _ = credentials_of(asking)
         if os.getuid() not in (user, 0):  # its process may have ended, and another one may have its number
             return (
                 f"the process that listens on {path} belongs to user {user}; stop it as that user, or remove the file"

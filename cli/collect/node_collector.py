@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from ...collectors.sources.preload.rings.handover_socket import credentials_of, listen
+from ...collectors.sources.preload.rings.handover_socket import listen
 from ...collectors.sources.preload.rings.unreached_processes import ReportSocket
+from ...events.network.credentials import credentials_of
 from ..common.service_manager import ServiceManager
 from .node_users import ENDING_SIGNALS, MAX_WAITING, Collect, UserCollector, make_state_folder
 

@@ -7,20 +7,16 @@ import os
 import pwd
 import socket
 import stat
-import struct
 from collections.abc import Iterator
-from typing import Final
 
-_UCRED: Final = struct.Struct("iII")
-"""Process, user and group of a peer (SO_PEERCRED)."""
+from .credentials import credentials_of
 
 
 def peer_user(connection: socket.socket | None) -> int | None:
     """Return the user id of the peer of a Unix socket. Return None for another kind of socket."""
     if connection is None or connection.family != socket.AF_UNIX:
         return None
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-    return int(_UCRED.unpack(credentials)[1])
+    return credentials_of(connection).uid
 
 
 def user_name(uid: int) -> str:
@@ -52,8 +48,7 @@ def name_of_peer(connection: socket.socket) -> str:
     """Return the peer of a connection for the log. It is ``user NAME, process PID``, else address and port."""
     try:
         if connection.family == socket.AF_UNIX:
-            found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-            pid, uid, _ = _UCRED.unpack(found)
+            pid, uid, _ = credentials_of(connection)
             return f"user {user_name(uid)}, process {pid}"
         host, port = connection.getpeername()[:2]
     except OSError:

@@ -10,7 +10,6 @@ import os
 import select
 import socket
 import stat
-import struct
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from .....events import InputError, ProtocolError
+from .....events.network.credentials import credentials_of
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
 from .region import Region
 from .watching import UNWATCHED, SpareDescriptors, watch_of
@@ -27,7 +27,6 @@ _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 _ACCEPTS_A_POLL: Final = 256
 _MAX_SILENT: Final = 256
 _RETRY_S: Final = 0.25
-_CREDENTIALS: Final = struct.Struct("iII")
 
 
 @dataclass(slots=True)
@@ -198,12 +197,6 @@ class HandoverSocket:
             self._spares.restore()
         if arrival is not None:
             yield arrival
-
-
-def credentials_of(peer: socket.socket) -> tuple[int, int, int]:
-    """Return pid, user and group of a connected process, as the kernel reports them."""
-    pid, user, group = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return pid, user, group
 
 
 def _has_sent(peer: socket.socket) -> bool:

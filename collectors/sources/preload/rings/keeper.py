@@ -25,6 +25,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
+from .....events.network.credentials import credentials_of
+
 _KEEP, _FORGET = range(2)
 _ACKNOWLEDGED: Final = b"\1"
 _MESSAGE: Final = struct.Struct("<BIQQIIQ")
@@ -32,7 +34,6 @@ _MESSAGE: Final = struct.Struct("<BIQQIIQ")
 _WAITS_S: Final = 120.0
 """Seconds for which a keeper waits for another collector. The aggregator closes streams after the same time."""
 _MAX_FDS: Final = 2
-_CREDENTIALS: Final = struct.Struct("iII")
 _ANSWER_S: Final = 10.0
 _AGAIN_S: Final = 0.01
 _SLOWEST_S: Final = 1.0
@@ -219,8 +220,7 @@ def _address_of(gate: Path) -> bytes:
 
 def _is_same_user(peer: socket.socket) -> bool:
     """Return whether the peer belongs to the same user. Anyone may use an abstract address."""
-    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return bool(_CREDENTIALS.unpack(credentials)[1] == os.getuid())
+    return credentials_of(peer).uid == os.getuid()
 
 
 def _connected(address: bytes) -> socket.socket | None:

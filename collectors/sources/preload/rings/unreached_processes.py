@@ -6,16 +6,15 @@ import contextlib
 import os
 import select
 import socket
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .....events.network.credentials import CREDENTIALS_SPACE, sender_of
 from ..records.ring_layout import LAYOUT, MAGIC, WORD
 
 _WORDS_A_POLL: Final = 256
-_CREDENTIALS: Final = struct.Struct("iII")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +74,11 @@ class ReportSocket:
             if self._socket is None:
                 return
             try:
-                data, ancillary, _, _ = self._socket.recvmsg(WORD.size + 1, socket.CMSG_SPACE(_CREDENTIALS.size))
+                data, ancillary, _, _ = self._socket.recvmsg(WORD.size + 1, CREDENTIALS_SPACE)
             except OSError:
                 return
-            yield data, _user_of(ancillary)
+            sender = sender_of(ancillary)
+            yield data, -1 if sender is None else sender.uid
 
     def close_in_parent(self) -> None:
         """Close the socket, which another process also has, with the epoll set."""
@@ -93,13 +93,6 @@ class ReportSocket:
                 self._events.unregister(self._socket)
             self._socket.close()
             self._socket = None
-
-
-def _user_of(ancillary: list[tuple[int, int, bytes]]) -> int:
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS and len(data) >= _CREDENTIALS.size:
-            return int(_CREDENTIALS.unpack(data[: _CREDENTIALS.size])[1])
-    return -1
 
 
 def _text(field: bytes) -> str:

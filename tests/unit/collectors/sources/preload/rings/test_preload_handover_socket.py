@@ -6,17 +6,13 @@ import contextlib
 import os
 import resource
 import socket
-import struct
 import time
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
-from iotide.collectors.sources.preload.rings.handover_socket import credentials_of
 from iotide.collectors.sources.preload.rings.mapping import mapped
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import ConfigError
-from iotide.events.network.peers import peer_user
 from support.system.waiting import wait_for
 from support.tracing.regions import MadeRegion, connected
 from support.tracing.tracing import Tracing
@@ -53,20 +49,6 @@ def test_process_that_comes_while_descriptors_are_out_is_taken_later(tracing: Tr
 
     wait_for(taken)
     assert tracing.source.counters["processes_refused"] == 0
-
-
-def test_large_user_ids_are_not_negative() -> None:
-    """FreeIPA gives users such ids for their containers, and system calls accept no negative ones."""
-
-    class Peer:
-        family = socket.AF_UNIX
-
-        def getsockopt(self, *_: int) -> bytes:
-            return struct.pack("iII", 7, 3_000_000_000, 4_000_000_000)
-
-    peer = cast(Any, Peer())
-    assert credentials_of(peer) == (7, 3_000_000_000, 4_000_000_000)
-    assert peer_user(peer) == 3_000_000_000
 
 
 def test_silent_peers_are_bounded(tracing: Tracing, made: MadeRegion) -> None:
