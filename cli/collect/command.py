@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import sys
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.key_options import key_options
-from ..common.arguments.options import is_given
-from ..common.arguments.tracer_options import settings_of, tracer_options
+from ..common.arguments.tracer_options import tracer_options
 from ..common.console.logs import log_to_standard_error
-from ..common.ending import SignalHandler
-from ..common.job_end import end_of_job, ends_at_option
+from ..common.job_end import ends_at_option
 from ..common.job_names import JobName
 from .collect_ending import stop_collector
-
-if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
-    from ...collectors.node.file_metadata import NodeFileMetadata
-    from ...collectors.pacing.pacer import Pacer
-    from ...collectors.source import Source
-    from ...collectors.sources.preload.source import PreloadSource
+from .collect_options import CollectOptions, check_options
 
 _HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
 
@@ -52,10 +43,6 @@ left, or with --replay to the end of the files; then sends the remaining events.
 were not acknowledged, a source failed, a FILE could not be read (with --replay: not completely), or no collector
 could be stopped, 2 bad usage or unreadable input; with --replay also if no FILE has an event.
 """
-
-
-_PACED_HEARTBEAT_S = 0.25
-"""The answers to heartbeats contain the plan."""
 
 
 @click.command("collect", cls=SectionCommand, help=_HELP)
@@ -159,163 +146,42 @@ _PACED_HEARTBEAT_S = 0.25
 @click.option("--print-environment", is_flag=True, help="Print the environment for a traced program, and exit.")
 @key_options
 @tracer_options
-def command(
-    files: tuple[Path, ...],
-    connect: tuple[str, ...],
-    gate: Path | None,
-    format_name: str | None,
-    job: str | None,
-    host: str,
-    ftio_listen: str | None,
-    ftio_job: str | None,
-    allow_remote: bool,
-    shared_fs: tuple[str, ...],
-    local_fs: tuple[str, ...],
-    ends_at: float | None,
-    spool_disk: int,
-    state: Path | None,
-    pace: Path | None,
-    replay: bool,
-    until_unused: bool,
-    grace: float,
-    all_users: bool,
-    max_users: int,
-    stop: Path | None,
-    print_environment: bool,
-    keys: tuple[Path | None, Path | None],
-    tracer: dict[str, Any],
-) -> None:
+def command(tracer: dict[str, Any], **given: Any) -> None:
     """Run the command."""
-    if stop is not None:
-        if files or gate is not None or ftio_listen is not None:
-            raise click.UsageError("--stop stops another collector, and collects nothing itself")
-        if problem := stop_collector(stop):
-            click.echo(f"iotide: {problem}", err=True)
-            sys.exit(1)
+    options = CollectOptions(**given)
+    if options.stop is not None:
+        _stop(options, options.stop)
         return
-    from ...collectors.node.file_metadata import NodeFileMetadata
-    from ...collectors.node.file_systems import FileSystems
-    from ...collectors.settings import CollectorSettings, FtioSettings
-    from ...collectors.source import Origin
-    from ...collectors.sources.preload.source import PreloadSource
+    if options.print_environment:
+        from .tracer_environment import print_environment
+
+        print_environment(options, tracer)
+        return
+    check_options(options, tracer)
+    sys.exit(_collect(options))
+
+
+def _stop(options: CollectOptions, gate: Path) -> None:
+    if options.collects:
+        raise click.UsageError("--stop stops another collector, and collects nothing itself")
+    if problem := stop_collector(gate):
+        click.echo(f"iotide: {problem}", err=True)
+        sys.exit(1)
+
+
+def _collect(options: CollectOptions) -> int:
     from ...events.network.curve import read_client_keys
     from ...events.network.descriptors import raise_limit
-    from ...events.network.peers import own_user
-    from ...events.network.vouchers import VARIABLE
-    from ..common.batch_facts import batch_facts
-    from ..common.job_names import batch_job
+    from .collect_settings import collector_settings
 
-    known_job = job or batch_job(os.environ)
-    if print_environment:
-        _print_environment(gate, job, tracer, paced=pace is not None)
-        return
-    if given_options := [name for name in tracer if is_given(name)]:
-        raise click.UsageError(f"{', '.join(given_options)}: options of the tracer need --print-environment")
-    if not files and gate is None and ftio_listen is None:
-        raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
-    _check_replay(replay, is_live=gate is not None or ftio_listen is not None, has_end=ends_at is not None)
-    _check_socket_options(gate, pace, until_unused, all_users)
-    has_other_sources = bool(files) or ftio_listen is not None
-    if all_users and (has_other_sources or pace or until_unused or job is not None or ends_at is not None):
-        raise click.UsageError(
-            "--all-users collects traced programs of all jobs: leave out FILEs, --ftio-listen, --pace, --until-unused, "
-            "--job and --ends-at"
-        )
-    settings = CollectorSettings(
-        ends_at_s=0.0 if replay or all_users else end_of_job(ends_at, os.environ, _print_message),
-        ends_job=known_job or "",
-        batch=(batch := None if replay or all_users else batch_facts(os.environ)),
-        voucher="" if replay or all_users else os.environ.get(VARIABLE, ""),
-        serves_job=known_job if known_job and gate is not None and batch is not None else "",
-        host=host,
-        endpoint=connect[0],
-        others=connect[1:],
-        spool_bytes=spool_disk << 20,
-        state=state,
-        shared_filesystems=shared_fs,
-        local_filesystems=local_fs,
-        key=keys[0],
-        server_key=keys[1],
-        heartbeat_s=_PACED_HEARTBEAT_S if pace is not None else CollectorSettings.model_fields["heartbeat_s"].default,
-    )
-    origin = Origin(job=known_job or "unknown", host=host, user=own_user())
+    settings = collector_settings(options)
     log_to_standard_error(logging.WARNING)
-    read_client_keys(*keys)  # before programs connect: without keys nothing could be sent
+    read_client_keys(*options.keys)  # before programs connect: without keys nothing could be sent
     raise_limit()
-    if all_users and gate is not None:
+    if options.all_users and options.gate is not None:
         from .all_users import collect_all_users
 
-        sys.exit(collect_all_users(gate, settings, grace_s=grace, max_users=max_users))
-    ending = SignalHandler()
-    sources: list[Source] = []
-    if files:
-        from ...collectors.sources.registry import open_file
+        return collect_all_users(options.gate, settings, grace_s=options.grace, max_users=options.max_users)
+    from .collect_inputs import collect_inputs
 
-        sources += [open_file(path, origin, format=format_name, follow=not replay) for path in files]
-    traced: PreloadSource | None = None
-    if gate is not None:
-        files_known = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
-        traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s, keeps=True)
-        sources.append(traced)
-    if ftio_listen is not None:
-        from ...collectors.sources.tmio.ftio import FtioSource
-
-        listen = FtioSettings(
-            endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
-        )
-        ftio = FtioSource(listen, origin)
-        click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
-        sources.append(ftio)
-    from . import collecting
-
-    ends = partial(collecting.until_unused, traced, grace) if until_unused and traced is not None else None
-    paces = None if pace is None or traced is None else _pacer(pace, traced, files_known, origin.job)
-    ended = collecting.run_collector(
-        sources, settings, ending, replayed=files if replay else (), ends=ends, pacer=paces
-    )
-    sys.exit(ended)
-
-
-def _check_replay(replay: bool, *, is_live: bool, has_end: bool) -> None:
-    if replay and is_live:
-        raise click.UsageError("--replay reads finished FILEs only: leave out --socket and --ftio-listen")
-    if replay and has_end:
-        raise click.UsageError("--replay reads finished FILEs, and --ends-at is for running jobs")
-
-
-def _check_socket_options(gate: Path | None, pace: Path | None, until_unused: bool, all_users: bool) -> None:
-    if (all_users or is_given("max_users")) and (gate is None or not all_users):
-        raise click.UsageError("--all-users needs the --socket, and --max-users needs --all-users")
-    if pace is not None and gate is None:
-        raise click.UsageError("--pace needs the --socket: only traced programs wait")
-    if (until_unused or is_given("grace")) and (gate is None or not (until_unused or all_users)):
-        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused or --all-users")
-
-
-def _pacer(folder: Path, traced: PreloadSource, files: NodeFileMetadata, job: str) -> Pacer:
-    from ...collectors.pacing.pacer import Pacer
-    from ...events import FileType
-
-    place = files.of_process(os.getpid())(str(folder.resolve()), FileType.DIRECTORY)
-    return Pacer(place, traced.images, job)
-
-
-def _print_message(text: str) -> None:
-    click.echo(f"iotide: {text}", err=True)
-
-
-def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any], *, paced: bool) -> None:
-    from ...collectors.tracer.preload_environment import rebuild_stale_libraries, traced_environment
-    from ...events import ConfigError
-
-    if gate is None:
-        raise click.UsageError("--print-environment needs the --socket")
-    settings = settings_of(tracer)
-    rebuild_stale_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
-    settings = settings.model_copy(update={"paced": paced})
-    made = traced_environment({}, gate.absolute(), job or "", settings)
-    for variable, value in made.items():
-        if len(value.split()) > 1:
-            raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
-        if value:
-            click.echo(f"{variable}={value}")
+    return collect_inputs(options, settings)
