@@ -18,6 +18,7 @@ from ..call_statistics import Calls, CallStatistics, Floats
 
 _COMPARED: Final = 1000  # maximum number of paths that are compared for a pattern
 _EXAMPLES: Final = 3  # maximum number of example paths per finding
+_BETTER: Final = 1.001  # minimum ratio of saved times at which a later claim takes a row; excludes rounding
 _NUMBER: Final = re.compile(r"(\d+)")
 
 
@@ -85,7 +86,7 @@ def assigned_claims(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Cla
     best = np.zeros(len(calls.rows))
     owner = np.full(len(calls.rows), -1)
     for number, claim in enumerate(claims):
-        better = claim.gain_ns > best[claim.rows] * 1.001
+        better = claim.gain_ns > best[claim.rows] * _BETTER
         rows = claim.rows[better]
         best[rows], owner[rows] = claim.gain_ns[better], number
     for number, claim in enumerate(claims):

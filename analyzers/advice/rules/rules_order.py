@@ -181,7 +181,7 @@ def read_back(calls: Calls, chunked: Flags, places: AccessOrders) -> Iterator[Cl
         yield Claim(
             "read_back",
             rows,
-            calls.ns[rows] * share[which[rows]] * 1.0001,
+            calls.ns[rows] * share[which[rows]],
             calls.statistics.place_of[calls.file[rows]],
             lambda group: _read_back(group, share[which[group.rows]]),
         )
