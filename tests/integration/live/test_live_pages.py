@@ -24,7 +24,7 @@ from iotide.daemon.server import Server
 from iotide.events import FileInfo, FileType, Kind, make_batch
 from support.places import ROOT
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
-from support.system.accessibility import serious_findings
+from support.system.accessibility import keep_loaded, serious_findings
 from support.system.browser import Page, open_browser
 from support.system.commands import IOTIDE
 from support.system.line_process import LineProcess
@@ -323,6 +323,7 @@ async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_
     async with running(Jobs(), "alpha", "beta", contention={"interval_s": 0.1}) as server:
 
         def look(page: Page) -> None:
+            keep_loaded(page)
             for path, ready in (
                 ("/", "document.querySelectorAll('#jobs tr').length === 2"),
                 ("/filesystems", "document.querySelectorAll('rect.phase').length > 3"),
@@ -334,11 +335,9 @@ async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_
                 page.open(f"{server.http_url}{path}")
                 page.until(f"location.pathname === '{path}' && {ready}")
                 assert serious_findings(page, scheme=scheme) == [], path
-                page.call(
-                    "Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False
-                )
+                page.resize(400, 900)
                 assert page.value("document.documentElement.scrollWidth") <= 400, path  # as on a telephone
-                page.call("Emulation.clearDeviceMetricsOverride")
+                page.resize(0, 0)
             is_clean(page, server)
 
         await shown(tmp_path, look)

@@ -9,6 +9,12 @@ import pytest
 from support.system.browser import Page
 
 _SERIOUS = ("serious", "critical")
+_COUNTED = """{ const sent = window.fetch; window.asked = 0; window.setInterval = () => 0;
+  window.fetch = async (...about) => {
+    window.asked += 1;
+    try { return await sent(...about); } finally { setTimeout(() => { window.asked -= 1; }, 0); }
+  }; }"""
+"""Count open requests, and keep pages from loading themselves again: the check would be left in the middle."""
 _STILL = "for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer)"
 """Pages are refreshed periodically; one check takes longer."""
 _SEEN = """axe.run(document, {resultTypes: ['violations']}).then(told => told.violations.map(
@@ -23,8 +29,13 @@ def rules() -> str:
     return Path(package.__path__[0], "axe.min.js").read_text()
 
 
+def keep_loaded(page: Page) -> None:
+    """Keep pages that are opened later from loading themselves again."""
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=_COUNTED)
+
+
 def serious_findings(page: Page, *, scheme: str) -> list[str]:
     """Return the violations on an open page, in the browser's light or dark setting."""
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    page.value(_STILL)
+    page.until(f"(() => {{ if (window.asked) return false; {_STILL}; return true; }})()")
     return [line for line in page.value(f"{rules()};\n{_SEEN}") if line.startswith(_SERIOUS)]

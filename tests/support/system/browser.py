@@ -23,6 +23,16 @@ _OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
     "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
+_NAVIGATED = (
+    "Inspected target navigated",
+    "Execution context was destroyed",
+    "Cannot find context",
+    "Promise was coll",
+)
+
+
+class NavigatedError(Exception):
+    """The page was left while an expression was evaluated."""
 
 
 class Page:
@@ -52,7 +62,29 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, expression: str) -> None:
-        wait_for(lambda: self.value(f"Boolean({expression})"), what=expression)
+        """Wait until an expression is true. While a page is loading, it may refer to what is not there yet."""
+
+        def holds() -> bool:
+            try:
+                return bool(
+                    self.value(f"(() => {{ try {{ return Boolean({expression}) }} catch {{ return false }} }})()")
+                )
+            except NavigatedError:
+                return False
+
+        wait_for(holds, what=expression)
+
+    def resize(self, width: int, height: int) -> None:
+        """Set the size of the window, or with 0 that of the browser, and wait for its effect."""
+        before = self.value("innerWidth")
+        if width:
+            self.call(
+                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            )
+            self.until(f"innerWidth === {width}")
+        else:
+            self.call("Emulation.clearDeviceMetricsOverride")
+            self.until(f"innerWidth !== {before}")
 
     def text(self) -> str:
         return str(self.value("document.body.innerText"))
@@ -135,6 +167,8 @@ class Browser:
         while True:
             answer = self._answers.get(timeout=DEADLINE_S)
             if answer.get("id") == self._number:
+                if answer.get("error", {}).get("message", "").startswith(_NAVIGATED):
+                    raise NavigatedError(answer["error"]["message"])
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
 
