@@ -9,10 +9,12 @@ from typing import Final, NamedTuple
 import click
 
 from .. import __version__
-from .common.console.standard_streams import standard_streams
+from .common.console.standard_streams import NoReaderError, standard_streams
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
+EXIT_NO_READER: Final = 141
+"""The reader of the output has exited. Shells report this status for programs that end by SIGPIPE (128 + 13)."""
 
 
 class Entry(NamedTuple):
@@ -81,8 +83,8 @@ def group() -> None:
     iotide detect trace.jsonl                  the period of a finished trace
     iotide serve                               the aggregator of a cluster
 
-    Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input. `iotide run` exits with the status of its
-    command.
+    Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input, 141 the reader of the output has exited, as
+    `head` does. `iotide run` exits with the status of its command.
     """
 
 
@@ -99,8 +101,8 @@ def main() -> None:
     try:
         with standard_streams():
             _run_group()
-    except BrokenPipeError:
-        sys.exit(EXIT_FAILED)
+    except NoReaderError:
+        sys.exit(EXIT_NO_READER)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NOT_ON_NODES:
             raise

@@ -243,9 +243,6 @@ def _opened(file: Path) -> Iterator[ArchiveReader]:
     except InputError as error:
         click.echo(f"iotide: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has exited
-        sys.exit(0)
     except OSError as error:
         click.echo(f"iotide: cannot read {file}: {error.strerror}", err=True)
         sys.exit(2)

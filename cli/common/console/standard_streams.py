@@ -17,6 +17,13 @@ _OUTPUT: Final = 1
 _DIAGNOSTICS: Final = 2
 
 
+class NoReaderError(Exception):
+    """The reader of standard output has exited, such as ``head``.
+
+    It is no OSError, because click and rich would end the command themselves, each with a status of its own.
+    """
+
+
 @contextlib.contextmanager
 def standard_streams() -> Iterator[None]:
     """Replace the standard streams by ones with defined failures, and flush the output at the end.
@@ -27,7 +34,7 @@ def standard_streams() -> Iterator[None]:
 
     Raises:
         OutputError: standard output cannot be written. Later output is discarded.
-        BrokenPipeError: the reader of standard output has exited. Later output is discarded.
+        NoReaderError: the reader of standard output has exited. Later output is discarded.
     """
     _reserve_closed()
     if sys.stdin is None:
@@ -56,7 +63,7 @@ class _OutputFile(io.FileIO):
                 _wait_until_writable(self.fileno())
         except BrokenPipeError:
             self._failed = True
-            raise
+            raise NoReaderError from None
         except OSError as error:
             self._failed = True
             # Imported here, because events import NumPy, and --help must be instant.

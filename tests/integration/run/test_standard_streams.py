@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import signal
@@ -11,9 +12,10 @@ import termios
 from pathlib import Path
 
 import pytest
-from iotide.cli.main import EXIT_FAILED
+from iotide.cli.main import EXIT_FAILED, EXIT_NO_READER
+from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.waiting import wait_for
+from support.system.waiting import DEADLINE_S, wait_for
 
 LINES = "".join(f'{{"call": "write", "path": "/s/f", "start": {at}, "dur": 0.5, "size": 1000}}\n' for at in range(20))
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -73,6 +75,53 @@ def test_status_of_a_traced_command_does_not_depend_on_our_streams(folder: Path,
     assert (folder / "report" / "report.html").exists()
     if "&-" in redirection:  # 1 is open for the loop itself
         assert (folder / "open").read_text() == "1\n"
+
+
+# each command that prints a table or a document, and help
+PRINTED = (
+    "--help", "--version", "detect calls.jsonl", "detect --json calls.jsonl", "advise calls.jsonl",
+    "layers calls.jsonl", "rank --json calls.jsonl", "dfg calls.jsonl", "analyze heatmap calls.jsonl",
+    "archive dump job.iotide", "archive info job.iotide", "preload list",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_command_has_one_status_without_a_reader(folder: Path) -> None:
+    assert iotide("archive", "create", "-o", "job.iotide", "calls.jsonl", cwd=folder).returncode == 0
+    found = {words: without_reader(folder, words.split(" ")) for words in PRINTED}
+    assert found == dict.fromkeys(PRINTED, (EXIT_NO_READER, ""))
+
+
+@pytest.mark.slow
+async def test_commands_that_ask_an_aggregator_have_the_same_status_without_a_reader(folder: Path) -> None:
+    source = Fed()
+    source.open("s", "sim")
+    source.periodic("s")
+    async with serving() as server, feeding(server, source):
+        await until(lambda: "sim" in server.aggregator.jobs and server.aggregator.jobs["sim"].prediction is not None)
+        url = str(server.http_url)
+        for words in (["top", "--once", url], ["contention", url]):
+            found = await asyncio.to_thread(without_reader, folder, words)
+            assert found == (EXIT_NO_READER, ""), words
+
+
+def test_traced_command_keeps_its_status_without_a_reader(folder: Path) -> None:
+    words = ["run", "--no-report", "--quiet", "--", "sh", "-c", "exit 7"]
+    assert without_reader(folder, words)[0] == 7
+
+
+def without_reader(folder: Path, words: list[str]) -> tuple[int, str]:
+    """Run a command whose output has no reader; return its status and its messages."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*IOTIDE, *words], cwd=folder, env=plain_environment(), stdout=writing, stderr=subprocess.PIPE, text=True,
+            timeout=DEADLINE_S, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    return done.returncode, done.stderr
 
 
 def small_pipe(waiting: int) -> tuple[int, int]:
