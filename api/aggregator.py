@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..clients.job_fetch import fetch, fetch_for_all_jobs
+from ..events.network.job_addresses import job_path
 from ..results.advice import Advice
 from ..results.contention import Contention
 from ..results.dfg import Graph
@@ -50,7 +51,7 @@ class Job:
 
     def __init__(self, address: str, name: str) -> None:
         self.name = name
-        self._address = f"{address}/jobs/{name}"
+        self._address = f"{address}/jobs/{job_path(name)}"
 
     def prediction(self) -> Prediction:
         """Return the last prediction."""

@@ -12,7 +12,6 @@ import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
 from ..clients.job_fetch import fetch, fetch_for_all_jobs
 from ..clients.terminal.top_text import (
@@ -25,6 +24,7 @@ from ..clients.terminal.top_text import (
     total_line,
 )
 from ..events.errors import InputError
+from ..events.network.job_addresses import job_path
 from ..results.jobs.fleet import Fleet, FleetOrder
 from ..results.jobs.job import JobDetail
 from ..results.prediction import Prediction
@@ -132,7 +132,7 @@ class _Screen:
             answer = _Answer(self._answer.fleet, self._answer.detail, self._answer.prediction)
             try:
                 if wanted.job:
-                    where = f"{self._address.rstrip('/')}/jobs/{quote(wanted.job, safe='/')}"
+                    where = f"{self._address.rstrip('/')}/jobs/{job_path(wanted.job)}"
                     answer.detail = fetch(where, "", JobDetail)
                     with contextlib.suppress(InputError):  # it has no prediction yet
                         answer.prediction = fetch(where, "prediction", Prediction)

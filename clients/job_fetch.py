@@ -32,6 +32,8 @@ _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide se
 _DENIED: Final = (401, 403)
 _TOKEN: Final = f"a token that may see it, in the file that {TOKEN_FILE} names"
 _JOBS: Final = "/jobs/"
+_PATH_CHARACTERS: Final = "/%!$&'(),;=:@+*"
+"""Characters of paths that stay as they are; a percent sign begins an encoded one."""
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -53,6 +55,7 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
     """
     parts = urllib.parse.urlsplit(address)
     _, found, job = parts.path.partition(_JOBS)
+    job = urllib.parse.quote(job, safe=_PATH_CHARACTERS, errors="replace")  # what a user typed as it is
     job = (job.removesuffix(f"/{result}") if result else job).strip("/")
     base = f"{parts.scheme}://{parts.netloc}/api/v1/jobs"
     if not found or not job:

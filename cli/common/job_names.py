@@ -12,6 +12,8 @@ import click
 
 BATCH_VARIABLES: Final = ("IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID")
 """Environment variables that contain a job id; the first match is used."""
+_MAX_FILE_NAME: Final = 200
+"""File systems permit 255 bytes; a number and an ending may follow."""
 
 
 class JobName(click.types.StringParamType):
@@ -58,12 +60,12 @@ def default_job(command: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def safe_name(job: str) -> str:
-    """Return a job id as a file name.
+    """Return a job id as a file name, of at most 200 characters.
 
     >>> safe_name("1234.pbs/x y")
     '1234.pbs_x_y'
     """
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", job).lstrip(".") or "job"
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", job).lstrip(".")[:_MAX_FILE_NAME] or "job"
 
 
 def unique_name(name: str, taken: set[str]) -> str:

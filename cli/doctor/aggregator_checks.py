@@ -5,7 +5,6 @@ They test answers of a running aggregator, and the balance of its jobs' ledgers.
 
 from __future__ import annotations
 
-import urllib.parse
 from typing import Final
 
 from pydantic import RootModel
@@ -13,6 +12,7 @@ from pydantic import RootModel
 from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
 from ...events.counted_text import counted
+from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobList
 from ...results.jobs.ledger import JobLedger
 from ...results.status import AggregatorStatus, ClusterStatus
@@ -39,7 +39,7 @@ def aggregator_findings(address: str) -> list[Finding]:
     checked = 0
     for job in jobs:
         try:
-            ledger = fetch(f"{address.rstrip('/')}/jobs/{urllib.parse.quote(job.job)}", "ledger", JobLedger)
+            ledger = fetch(f"{address.rstrip('/')}/jobs/{job_path(job.job)}", "ledger", JobLedger)
         except InputError:  # the job was removed in the meantime
             continue
         checked += 1

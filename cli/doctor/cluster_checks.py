@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
@@ -19,6 +18,7 @@ from ...clients.job_fetch import TOKEN_FILE, fetch, fetch_text
 from ...collectors.tracer.preload_environment import TRACER_VARIABLE, traced_environment
 from ...events import InputError, IotideError
 from ...events.losses import MISPLACED
+from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobDetail, JobList
 from ...results.prediction import Prediction
 from ..common.socket_folder import GATE, socket_folder
@@ -118,7 +118,7 @@ class _Probe:
 
     @property
     def _address(self) -> str:
-        return f"{self._http}/jobs/{urllib.parse.quote(self._job)}"
+        return f"{self._http}/jobs/{job_path(self._job)}"
 
     def aggregator(self) -> str:
         try:

@@ -110,10 +110,12 @@ def _printer(pdf: Path, sources: Sequence[str]) -> Callable[[Path], None]:
 
 def _address(text: str) -> str:
     """Return ``http://HOST/jobs/JOB`` for ``JOB@http://HOST``, and anything else unchanged."""
+    from ...events.network.job_addresses import job_path
+
     job, at, rest = text.rpartition(_ADDRESS_MARK)
     if not at or not job:
         return text
-    return f"{_ADDRESS_MARK[1:]}{rest.rstrip('/')}/jobs/{job}"
+    return f"{_ADDRESS_MARK[1:]}{rest.rstrip('/')}/jobs/{job_path(job)}"
 
 
 def _of_job(address: str) -> ReportData:

@@ -26,6 +26,7 @@ from ...daemon.server import Server
 from ...events.counted_text import counted
 from ...events.files import write_text
 from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
+from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
 from .background_loop import loop_in_thread
@@ -300,9 +301,7 @@ def _print_archive(archive: str, job: JobDetail) -> None:
 def _print_ports(plan: RunPlan, server: Server) -> None:
     """Print the ports that the system chose. They are printed also if quiet, as they are not known otherwise."""
     if plan.web and server.http_url:
-        from urllib.parse import quote
-
-        print_message(f"live page: {server.http_url}/jobs/{quote(plan.job, safe='/')}")
+        print_message(f"live page: {server.http_url}/jobs/{job_path(plan.job)}")
     asked = ((plan.listen if not plan.web else None, server.http_url), (plan.publish, server.publish_endpoint))
     if chosen := [is_at for wanted, is_at in asked if is_at and wanted and wanted.endswith((":0", ":*"))]:
         print_message(f"listening at {', '.join(chosen)}")

@@ -19,6 +19,7 @@ from ...clients.job_fetch import fetch, fetch_for_all_jobs, is_address
 from ...clients.schedulers.fluid import Job
 from ...clients.schedulers.observed import job_from_phases, job_from_prediction, predictions_by_period
 from ...events import InputError
+from ...events.network.job_addresses import job_path
 from ...results.contention import Contention, FileSystemState
 from ...results.jobs.job import JobList
 from ...results.prediction import Prediction
@@ -134,7 +135,7 @@ def _predictions(address: str) -> list[Prediction]:
         return [fetch(address, "prediction", Prediction)]
     listed = fetch_for_all_jobs(address, "jobs", JobList)
     running = [job.job for job in listed.jobs if job.state != "ended" and job.predictions]
-    return [fetch(f"{base}/jobs/{name}", "prediction", Prediction) for name in running]
+    return [fetch(f"{base}/jobs/{job_path(name)}", "prediction", Prediction) for name in running]
 
 
 def _add_capacity(real: RealJobs, addresses: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ...events import ProtocolError
+from ...events.network.job_addresses import job_path
 from ..jobs.encoding.job_rows import JobRow, decode_rows, decode_span, encode_rows
 from ..jobs.job_ids import clean_job
 from .partitions import partitions_with
@@ -65,9 +66,9 @@ class CrossPartitionQueries:
         return [
             Route("/api/v1/rank", self._rank),
             Route("/api/v1/live-io", self._live_io),
-            Route("/api/v1/jobs/{job:path}/culprits", self._culprits),
-            Route("/api/v1/jobs/{job:path}/dfg", self._dfg),
-            Route("/jobs/{job:path}/dfg", self._dfg_page),
+            Route("/api/v1/jobs/{job:job}/culprits", self._culprits),
+            Route("/api/v1/jobs/{job:job}/dfg", self._dfg),
+            Route("/jobs/{job:job}/dfg", self._dfg_page),
         ]
 
     async def _rank(self, request: Request) -> Response:
@@ -123,7 +124,7 @@ class CrossPartitionQueries:
         owner, other = await self._owner(request, job), await self._owner(request, versus)
         if owner == other:
             return await self._forward(request)
-        path = f"/api/v1/jobs/{_quote(versus)}/dfg"
+        path = f"/api/v1/jobs/{job_path(versus)}/dfg"
         red = await self._ask(request, other, b"", {}, path=path)
         if red.status_code != _OK:
             return red
@@ -136,13 +137,13 @@ class CrossPartitionQueries:
         if versus is None or await self._owner(request, versus) == await self._owner(request, job):
             return await self._forward(request)
         error = f"jobs {job!r} and {versus!r} are in different partitions, and the page draws jobs of one"
-        expected = f"/api/v1/jobs/{_quote(job)}/dfg?versus={_quote(versus)}, or iotide dfg with their archives"
+        expected = f"/api/v1/jobs/{job_path(job)}/dfg?versus={job_path(versus)}, or iotide dfg with their archives"
         return JSONResponse({"error": error, "expected": expected}, 501)
 
     async def _owner(self, request: Request, job: str) -> int:
         first, *others = partitions_with(clean_job(job), self._partitions)
         for number in others:
-            if (await self._ask(request, number, b"", {}, path=f"/api/v1/jobs/{_quote(job)}")).status_code == _OK:
+            if (await self._ask(request, number, b"", {}, path=f"/api/v1/jobs/{job_path(job)}")).status_code == _OK:
                 return number
         return first
 
@@ -183,9 +184,3 @@ def _with_missing(answer: Response, missing: list[int]) -> Response:
 def _unserved() -> Response:
     error = {"error": "no member serves a partition", "expected": "another try in some seconds"}
     return JSONResponse(error, 503, {"retry-after": "5"})
-
-
-def _quote(job: str) -> str:
-    from urllib.parse import quote
-
-    return quote(job, safe="")

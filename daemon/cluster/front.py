@@ -5,27 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
 import httpx
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ...results.base import MODELS_VERSION
-from ..jobs.job_ids import clean_job
+from ..publish.http.job_paths import JobPaths
 from ..publish.http.request_bounds import MEMBER_HEADER, explain
 from .cross_partition import MISSING_HEADER, CrossPartitionQueries
+from .forwarded_paths import original_path, partitions_of_path, path_of
 from .members import Member, public_data
-from .partitions import partitions_with
 
 _FORWARDED: Final = "x-iotide-partition"
 """Header for another member. The request is for its own partition and must not be forwarded."""
@@ -35,7 +34,6 @@ _HOP_HEADERS: Final = frozenset(
 _MAX_LIST_BYTES: Final = 256 << 20
 _INTERNAL: Final = "/internal/"
 """Prefix of a partition's paths for members."""
-_PARTITION: Final = re.compile(r"/partitions/[0-9]+(?=/)")
 _MAX_NUMBER: Final = 10**9
 """Value of longer numbers in a path or query; ``int`` refuses those of thousands of digits."""
 _JOB_PREFIXES: Final = ("/api/v1/jobs/", "/jobs/")
@@ -110,6 +108,7 @@ class Front:
                 Route("/api/v1/pacing", self._forward_to_all, methods=["PUT", "DELETE"]),
                 Route("/{rest:path}", self._forward_to_owner),
             ],
+            middleware=[Middleware(JobPaths)],
             exception_handlers={HTTPException: explain},
         )
 
@@ -226,11 +225,11 @@ class Front:
         number = _number(text, self._partitions)
         if number >= self._partitions:
             return JSONResponse({"error": f"there is no partition {text}", "expected": "one of /api/v1/cluster"}, 404)
-        return await self._stream_answer(request, number, "/" + _path_of(request).split("/", 3)[3])
+        return await self._stream_answer(request, number, "/" + path_of(request).split("/", 3)[3])
 
     async def _forward_to_owner(self, request: Request) -> Response:
         """Forward a request on a job to its owner, and others to any partition."""
-        path = _path_of(request)
+        path = path_of(request)
         prefix = next((prefix for prefix in _JOB_PREFIXES if path.startswith(prefix)), None)
         if prefix is None:
             numbers: Sequence[int] = sorted(self._reachable(), key=lambda number: number not in self._own())[:1]
@@ -265,7 +264,7 @@ class Front:
             return _unavailable([number])
         url, token = found
         body = await request.body() if request.method == "POST" else b""
-        target = httpx.URL(url + _original_path(request, path), query=request.scope["query_string"] or None)
+        target = httpx.URL(url + original_path(request, path), query=request.scope["query_string"] or None)
         headers = _headers(request, number, token if path.startswith(_INTERNAL) else "")
         sent = self._client.build_request(request.method, target, headers=headers, content=body)
         try:
@@ -296,7 +295,7 @@ class Front:
                 parameters = request.query_params if query is None else query
                 async with self._client.stream(
                     method or request.method,
-                    url + (path or _original_path(request, _path_of(request))),
+                    url + (path or original_path(request, path_of(request))),
                     params=dict(parameters),
                     headers=_headers(request, number, token if path.startswith(_INTERNAL) else ""),
                     content=body,
@@ -328,13 +327,6 @@ class Front:
         return list(await asyncio.gather(*(one(number) for number in range(self._partitions))))
 
 
-def partitions_of_path(path: str, count: int) -> list[int]:
-    """Return the partitions of all jobs that a path may begin with. Ids may contain slashes, and more may follow."""
-    parts = path.split("/")
-    jobs = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
-    return list(dict.fromkeys(number for job in jobs if job for number in partitions_with(clean_job(job), count)))
-
-
 def _merge_sorted(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:
     """Merge rows of several pages into their common order."""
     column = _COLUMNS.get(order, order)
@@ -358,7 +350,7 @@ def _refusal(answers: Sequence[PartitionAnswer]) -> Response | None:
         return None
     worst = min(answers, key=lambda answer: answer.status)
     headers = {"www-authenticate": 'Basic realm="iotide", charset="UTF-8"'} if worst.status == 401 else None
-    return JSONResponse(worst.body or {"error": worst.problem}, worst.status, headers)
+    return JSONResponse(worst.body or {"error": worst.problem, "expected": "another try"}, worst.status, headers)
 
 
 def _unavailable(numbers: Sequence[int] | range, reason: str = "no member serves it") -> Response:
@@ -378,20 +370,6 @@ def _number(text: str, default: int) -> int:
     if not (text.isascii() and text.isdecimal()):
         return default
     return int(text) if len(text) < len(str(_MAX_NUMBER)) else _MAX_NUMBER
-
-
-def _path_of(request: Request) -> str:
-    """Return the decoded path that ``RequestBounds`` has checked; ``request.url.path`` lacks its tabs and line ends."""
-    return str(request.scope["path"])
-
-
-def _original_path(request: Request, path: str) -> str:
-    """Return the original path, as slashes of an id may be percent-encoded."""
-    raw: bytes = request.scope.get("raw_path") or b""
-    text = raw.partition(b"?")[0].decode("latin-1")
-    if path != _path_of(request):  # without the partition
-        text = _PARTITION.sub("", text, count=1) if _PARTITION.match(text) else ""
-    return text if text.startswith("/") else quote(path)  # otherwise it would extend the host's name
 
 
 async def _pass_through(answer: httpx.Response) -> AsyncIterator[bytes]:

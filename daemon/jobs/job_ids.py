@@ -9,5 +9,13 @@ LONGEST_JOB: Final = 256
 
 
 def clean_job(job: str) -> str:
-    """Return a job id for paths, labels and terminals: printable, not empty, of bounded length."""
+    """Return a job id for paths, labels and terminals: printable, not empty, of bounded length.
+
+    ``.`` and ``..`` are replaced, as no address can contain them: browsers resolve them even if they are encoded.
+
+    >>> clean_job("a/../b"), clean_job(".."), clean_job("a" + chr(7)), clean_job("")
+    ('a/../b', '??', 'a?', 'unknown')
+    """
+    if job in (".", ".."):
+        return "?" * len(job)
     return "".join(letter if letter.isprintable() else "?" for letter in job[:LONGEST_JOB]) or "unknown"

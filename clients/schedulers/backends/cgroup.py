@@ -45,9 +45,9 @@ class ControlGroups:
         problems = [problem for job in gone if (problem := self._remove_limit(job))]
         for limit in fresh:
             folder = self._folder(limit.job)
-            if not folder.is_dir():
-                continue
             try:
+                if not folder.is_dir():
+                    continue
                 self._write(folder, str(max(1, round(limit.bytes_per_s))))
             except OSError as error:
                 problems.append(f"{limit.job}: {folder}: {error.strerror}")

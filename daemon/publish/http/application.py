@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Query, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.exceptions import HTTPException as AnyHTTPException
+from fastapi.responses import PlainTextResponse
 
 from .... import __version__
 from ...aggregator import Aggregator
 from ...contention import ContentionWatch
-from ...jobs.losses.failures import AnalysisFailedError
 from ...pacing_plans import PacingPlans
 from ..metrics import AggregatorCollector
 from ..status import StatusReport
+from .error_answers import ANY_ERROR, answer_errors
 from .job_access import JobAccess
-from .request_bounds import explain
+from .job_paths import JobPaths
 from .routes.analysis_routes import analysis_routes
 from .routes.contention_routes import contention_routes
 from .routes.fleet_routes import fleet_routes
@@ -28,6 +27,8 @@ from .routes.live_routes import job_page_route, shell_routes
 from .routes.pacing_routes import pacing_routes
 from .routes.page_routes import Pages, page_routes
 from .routes.status_routes import status_routes
+
+_AS_TEXT: Final[dict[int | str, dict[str, Any]]] = {"default": {"description": "The reason, as text for probes"}}
 
 
 def make_application(
@@ -59,15 +60,16 @@ def make_application(
     """
     # FastAPI's own pages load scripts of another host. `shell_routes` has a page of the API without.
     app = FastAPI(
-        title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url=None, redoc_url=None
+        title="iotide",
+        version=__version__,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses=dict(ANY_ERROR),
     )
     app.router.redirect_slashes = False
-
-    app.add_exception_handler(AnyHTTPException, explain)
-
-    @app.exception_handler(AnalysisFailedError)
-    async def failure_response(_: Request, error: AnalysisFailedError) -> JSONResponse:
-        return JSONResponse({"error": str(error), "expected": "a job whose analysis did not break"}, 503)
+    app.add_middleware(JobPaths)
+    answer_errors(app)
 
     @app.head("/metrics", include_in_schema=False)
     @app.get("/metrics", include_in_schema=False)
@@ -77,13 +79,13 @@ def make_application(
         return Response(body, media_type=content_type)
 
     @app.head("/healthz", include_in_schema=False)
-    @app.get("/healthz", response_class=PlainTextResponse)
+    @app.get("/healthz", response_class=PlainTextResponse, responses=_AS_TEXT)
     async def healthz() -> str:
         """Answer while the event loop is running."""
         return "ok\n"
 
     @app.head("/readyz", include_in_schema=False)
-    @app.get("/readyz", response_class=PlainTextResponse)
+    @app.get("/readyz", response_class=PlainTextResponse, responses=_AS_TEXT)
     async def readyz() -> PlainTextResponse:
         """Report whether batches are processed and predictions made."""
         reason = not_ready()

@@ -37,7 +37,8 @@ _DISCARDED_BYTES: Final = 65_536
 _LOGGER: Final = QuietLogger()
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
-    b"content-type: text/plain\r\ncontent-length: 21\r\n\r\ntoo many connections\n"
+    b"content-type: application/json\r\ncontent-length: 68\r\n\r\n"
+    b'{"error": "too many connections", "expected": "another try in 5 s"}\n'
 )
 _TIMEOUT_RESPONSE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 

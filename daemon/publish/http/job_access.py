@@ -52,15 +52,17 @@ class JobAccess:
 
     def has_job(self, job: str) -> bool:
         """Return whether a job exists and is visible to the viewer."""
+        job = clean_job(job)
         session = self._aggregator.jobs.get(job)
         return session is not None and self._is_visible(job, session.user)
 
     def session(self, job: str) -> JobSession:
         """Return a job's session; a job that the viewer may not see does not exist."""
+        job = clean_job(job)
         session = self._aggregator.jobs.get(job)
         if session is not None and not self._is_visible(job, session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
-        if session is None and viewer.get().sees_all and self._aggregator.early_losses.refused_streams(clean_job(job)):
+        if session is None and viewer.get().sees_all and self._aggregator.early_losses.refused_streams(job):
             error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
             raise not_found(error, "a job of /api/v1/jobs, or a larger max_jobs")
         if session is None:
@@ -103,7 +105,7 @@ class JobAccess:
         watch = self._contention
         if watch is None or watch.latest is None:
             return []
-        found = [each for each in watch.latest.slowdowns if each.job == job]
+        found = [each for each in watch.latest.slowdowns if each.job == clean_job(job)]
         who = viewer.get()
         if who.sees_all:
             return found

@@ -31,7 +31,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
     """
     router = APIRouter()
 
-    @router.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph | Comparison)
+    @router.get("/api/v1/jobs/{job:job}/dfg", response_model=Graph | Comparison)
     async def dfg(job: str, versus: str | None = None) -> Response:
         """Return a job's current directly-follows graph, or its comparison with another job's."""
         green, about = access.graph(job), (access.session(job), "graph")
@@ -40,14 +40,14 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         red = access.graph(versus)
         return await access.as_json(lambda: compare(green(), red(), job, versus).model_dump_json(), about)
 
-    @router.get("/api/v1/jobs/{job:path}/layers", response_model=Layers)
+    @router.get("/api/v1/jobs/{job:job}/layers", response_model=Layers)
     async def layers(job: str, top: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Response:
         """Return the current I/O of a job by layer. Handles and files with the most time."""
         report = access.layers(job)
         cut = Cut(handles=top, files=top)
         return await access.as_json(lambda: report(cut).model_dump_json(), (access.session(job), "layers"))
 
-    @router.get("/api/v1/jobs/{job:path}/rank", response_model=Ranking)
+    @router.get("/api/v1/jobs/{job:job}/rank", response_model=Ranking)
     async def rank(job: str) -> Response:
         """Return the current ranking of interacting members of a job."""
         session = access.session(job)
@@ -58,7 +58,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
             frozen = interactions.deferred_result()
         return await access.as_json(lambda: frozen().model_dump_json(), (session, "interactions"))
 
-    @router.get("/api/v1/jobs/{job:path}/advice", response_model=Advice)
+    @router.get("/api/v1/jobs/{job:job}/advice", response_model=Advice)
     async def advice(job: str) -> Response:
         """Return the current cost of a job's I/O, and recommended changes."""
         session = access.session(job)
@@ -80,7 +80,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
 def _add_interactions_of_jobs(router: APIRouter, access: JobAccess) -> None:
     """Add the routes whose results concern several jobs."""
 
-    @router.get("/api/v1/jobs/{job:path}/culprits", response_model=Culprits)
+    @router.get("/api/v1/jobs/{job:job}/culprits", response_model=Culprits)
     async def culprits(
         job: str,
         from_s: Annotated[float | None, Query(ge=0, lt=2**33)] = None,
@@ -107,7 +107,7 @@ def _add_interactions_of_jobs(router: APIRouter, access: JobAccess) -> None:
 
 
 def _add_result(router: APIRouter, access: JobAccess, kind: AnalyzerKind) -> None:
-    @router.get(f"/api/v1/jobs/{{job:path}}/{kind.name}", response_model=kind.result, name=kind.name)
+    @router.get(f"/api/v1/jobs/{{job:job}}/{kind.name}", response_model=kind.result, name=kind.name)
     async def result(job: str) -> Response:
         """Return the current result of an analyzer for a job."""
         session = access.session(job)

@@ -32,7 +32,7 @@ def job_routes(access: JobAccess) -> APIRouter:
         head = JobList(jobs=[]).model_dump_json().encode()
         return Response(head.replace(b"[]", b"[" + b",".join(rows) + b"]"), media_type="application/json")
 
-    @router.get("/api/v1/jobs/{job:path}/prediction")
+    @router.get("/api/v1/jobs/{job:job}/prediction")
     async def prediction(job: str) -> Prediction:
         """Return a job's last prediction."""
         session = access.session(job)
@@ -43,13 +43,13 @@ def job_routes(access: JobAccess) -> APIRouter:
             raise not_found(f"job {job!r} has no prediction yet", "a job with events")
         return last
 
-    @router.get("/api/v1/jobs/{job:path}/predictions")
+    @router.get("/api/v1/jobs/{job:job}/predictions")
     async def predictions(job: str, last: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
         """Return the latest predictions of a job, oldest first."""
         kept = access.session(job).history.latest(last)
         return await access.as_json(lambda: PredictionList(job=job, predictions=list(kept)).model_dump_json())
 
-    @router.get("/api/v1/jobs/{job:path}/limit")
+    @router.get("/api/v1/jobs/{job:job}/limit")
     async def limit(job: str, ends_at_s: Annotated[float | None, Query(gt=0, lt=2**33)] = None) -> TimeLimit:
         """Return the saved work of a job at its time limit, or at another time."""
         last, session = await prediction(job), access.session(job)
@@ -62,12 +62,12 @@ def job_routes(access: JobAccess) -> APIRouter:
             raise not_found(f"the times of job {job!r} are not times of day", "a job with the time of day")
         return found
 
-    @router.get("/api/v1/jobs/{job:path}/ledger")
+    @router.get("/api/v1/jobs/{job:job}/ledger")
     async def ledger(job: str) -> JobLedger:
         """Return the numbers of a job's events at each place on their way, and differences."""
         return ledger_of(access.session(job), archives=access.archives)
 
-    @router.get("/api/v1/jobs/{job:path}/signal")
+    @router.get("/api/v1/jobs/{job:job}/signal")
     async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:
         """Return a job's bandwidth over time, all stored data or the last seconds."""
         return access.session(job).signal(last_s)
@@ -79,7 +79,7 @@ def detail_route(access: JobAccess) -> APIRouter:
     """Return the route of a single job. An id may contain slashes, so routes below a job must come before."""
     router = APIRouter()
 
-    @router.get("/api/v1/jobs/{job:path}")
+    @router.get("/api/v1/jobs/{job:job}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
         """Return a job with its largest files and calls."""
         return detail_of(access.session(job), access.clock(), top)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from .....events.network.job_addresses import job_path
 from ....jobs.job_view import view_of
 from ..job_access import JobAccess, not_found
 from .page_routes import Pages
@@ -77,13 +77,13 @@ def job_page_route(access: JobAccess, pages: Pages) -> APIRouter:
     """Return the route of a job's page. An id may contain slashes, so routes below a job must come before."""
     router = APIRouter(include_in_schema=False)
 
-    @router.get("/jobs/{job:path}")
+    @router.get("/jobs/{job:job}")
     async def job_page(job: str, request: Request) -> Response:
         """Show a job, and follow it."""
         name = f"job\n{job}"
         if access.has_job(job) and (known := pages.current(name)) is not None:
             return _page_response(known, request)
-        address = f"jobs/{quote(job, safe='/')}"
+        address = f"jobs/{job_path(job)}"
         try:
             session = access.session(job)
         except HTTPException:

@@ -50,10 +50,10 @@ def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
     """Return the routes of the pages."""
     router = APIRouter(include_in_schema=False)
 
-    @router.get("/jobs/{job:path}/dfg", response_class=HTMLResponse)
+    @router.get("/jobs/{job:job}/dfg", response_class=HTMLResponse)
     async def graph_page(job: str, versus: str | None = None) -> str:
         """Show a job's graph, or a comparison with another job's, while they grow."""
-        name = f"{job}\n{versus or ''}"
+        name = f"graph\n{job}\n{versus or ''}"
         shown = access.has_job(job) and (versus is None or access.has_job(versus))
         if shown and (known := pages.current(name)) is not None:
             return known
@@ -70,7 +70,7 @@ def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
 
         return await access.in_thread(drawn, (session, "graph"))
 
-    @router.get("/jobs/{job:path}/layers", response_class=HTMLResponse)
+    @router.get("/jobs/{job:job}/layers", response_class=HTMLResponse)
     async def layers_page(job: str) -> str:
         """Show a job's layers."""
         name = f"layers\n{job}"

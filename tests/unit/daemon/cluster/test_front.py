@@ -11,11 +11,13 @@ from typing import Any
 import httpx
 import pytest
 from iotide.daemon.access.settings import AccessSettings
-from iotide.daemon.cluster.front import MISSING_HEADER, Front, partitions_of_path
+from iotide.daemon.cluster.forwarded_paths import partitions_of_path
+from iotide.daemon.cluster.front import MISSING_HEADER, Front
 from iotide.daemon.cluster.http_serving import trusted
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partitions import partition_of
 from iotide.daemon.publish.http.http_server import HttpServer
+from iotide.events.network.job_addresses import job_path
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -136,6 +138,18 @@ async def test_a_job_is_found_at_its_owner_with_all_that_was_asked() -> None:
                 assert found["at"] == partition_of(found["job"], 4)
                 assert (found["said"], found["top"]) == ("Bearer t", "3")
         assert (await client.get("/api/v1/jobs/none/signal")).status_code == 404
+
+
+async def test_address_of_an_odd_name_reaches_its_owner_unchanged() -> None:
+    names = ["a/../b", "/", "a/signal", "a//b", "%2e%2e", "?x=1"]
+    async with serving(names, 4) as client:
+        for name in names:
+            answer = await client.get(f"/api/v1/jobs/{job_path(name)}/signal")
+            assert (answer.status_code, answer.json().get("job")) == (200, name), answer.text
+        reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+        writer.write(b"GET /api/v1/jobs/a/../b/signal HTTP/1.0\r\nhost: x\r\n\r\n")  # as clients wrote it before
+        assert b'"job":"a/../b"' in await reader.read()
+        writer.close()
 
 
 @pytest.mark.slow
