@@ -21,6 +21,8 @@ LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
 LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
 STATE_LOST: Final = "streams_lost_with_state"
+TAKEN_ELSEWHERE: Final = "streams_taken_elsewhere"
+"""Streams with batches that were acknowledged by an aggregator whose state this one does not have."""
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 UNSEEN_NODES: Final = "nodes_unseen"
@@ -74,6 +76,10 @@ REASONS: Final[dict[str, Reason]] = {
         "streams with lost calls, as the aggregator's journal was damaged or could not be written", ""
     ),
     STATE_LOST: Reason("times that the aggregator's state of the job could not be read: earlier data are missing", ""),
+    TAKEN_ELSEWHERE: Reason(
+        "streams whose earlier calls were sent to an aggregator whose state is not here",
+        "start iotide serve with the state folder of the one before",
+    ),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     MISPLACED: Reason(
         "calls placed at their arrival time, as their stamps are ahead of the aggregator's clock",

@@ -12,8 +12,9 @@ from pydantic import RootModel
 from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
 from ...events.counted_text import counted
+from ...events.losses import LOST_IN_JOURNAL, STATE_LOST, TAKEN_ELSEWHERE
 from ...events.network.job_addresses import job_path
-from ...results.jobs.job import JobList
+from ...results.jobs.job import JobList, JobSummary
 from ...results.jobs.ledger import JobLedger
 from ...results.status import AggregatorStatus, ClusterStatus
 from .checks import Finding
@@ -25,6 +26,7 @@ _HOPS: Final = {
     "analyzers": "aggregator to analyzers",
     "archive": "aggregator to archive",
 }
+_UNCOUNTED: Final = frozenset((LOST_IN_JOURNAL, STATE_LOST, TAKEN_ELSEWHERE))
 _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: please report it with the job's ledger"
 
 
@@ -36,6 +38,7 @@ def aggregator_findings(address: str) -> list[Finding]:
         return [Finding("aggregator", False, True, str(error), "start iotide serve, or name its address and a token")]
     found = [Finding("aggregator", True, True, f"{counted(len(jobs), 'jobs')} at {address}"), *status_findings(address)]
     wrong: list[str] = []
+    explained: list[str] = []
     checked = 0
     for job in jobs:
         try:
@@ -43,11 +46,25 @@ def aggregator_findings(address: str) -> list[Finding]:
         except InputError:  # the job was removed in the meantime
             continue
         checked += 1
-        wrong += problems_of(ledger)
-    shown = [*wrong[:_MAX_LISTED], *([f"and {len(wrong) - _MAX_LISTED} more"] if len(wrong) > _MAX_LISTED else [])]
+        (explained if _are_missing_by(job, ledger) else wrong).extend(problems_of(ledger))
+    if explained:
+        found.append(Finding("losses", False, False, _listed(explained), "see the losses of these jobs"))
     if wrong:
-        return [*found, Finding("ledgers", False, True, "; ".join(shown), _REMEDY)]
+        return [*found, Finding("ledgers", False, True, _listed(wrong), _REMEDY)]
+    if explained:
+        return found
     return [*found, Finding("ledgers", True, True, f"the accounts of {counted(checked, 'jobs')} add up")]
+
+
+def _are_missing_by(job: JobSummary, ledger: JobLedger) -> bool:
+    """Return whether a loss without a count of calls explains that fewer calls arrived than were made."""
+    missing = set(ledger.unaccounted) == {"collector"} and min(ledger.missing.values(), default=1) > 0
+    return missing and not _UNCOUNTED.isdisjoint(job.losses)
+
+
+def _listed(problems: list[str]) -> str:
+    more = [f"and {len(problems) - _MAX_LISTED} more"] if len(problems) > _MAX_LISTED else []
+    return "; ".join([*problems[:_MAX_LISTED], *more])
 
 
 class _Status(RootModel[AggregatorStatus | ClusterStatus]):

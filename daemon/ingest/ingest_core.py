@@ -15,8 +15,8 @@ from typing import Any, Final, ParamSpec
 
 from msgspec import Struct, field
 
-from ...events import Definitions, FileInfo, ProtocolError, empty_batch
-from ...events.losses import LOST_IN_JOURNAL, MAX_REASONS, checked
+from ...events import NODE_COLLECTOR, Definitions, FileInfo, ProtocolError, empty_batch
+from ...events.losses import LOST_IN_JOURNAL, MAX_REASONS, TAKEN_ELSEWHERE, checked
 from ...events.network.wire import (
     PROTOCOL_VERSION,
     Ack,
@@ -153,10 +153,7 @@ class IngestCore:
             self._awaited, self._awaited_until_s = {}, math.inf
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
             # If its collector returns, it sends HELLO again and continues.
-            self._cut_off[name] = self._streams[name].expected
-            self._owner_of[name] = self._streams[name].owner.name
-            while len(self._cut_off) > self._settings.remembered_streams:
-                self._owner_of.pop(self._cut_off.popitem(last=False)[0], None)
+            self._remember(name, self._streams[name].expected)
             self._remove(name, {**self._streams[name].losses, "streams_cut_off": 1})
         self.stats.streams_silent = self._owners.streams_without(self._heard)
 
@@ -205,9 +202,10 @@ class IngestCore:
         self._update_losses(name, stream, hello.losses)
         if hello.info.follows:
             self._end_predecessor(hello)
-        # batches between were acknowledged; so were all before, if the first HELLO is unreadable
-        if hello.next_seq > (taken_before or (1 if self._has_gap else hello.next_seq)):
-            self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
+        # The batches between were acknowledged and are not here. A collector's own stream has no events.
+        if hello.next_seq > stream.taken_before and hello.info.source != NODE_COLLECTOR:
+            reason = LOST_IN_JOURNAL if taken_before or self._has_gap else TAKEN_ELSEWHERE
+            self._update_losses(name, stream, {reason: 1})
         return stream
 
     def _batch(self, identity: bytes, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
@@ -272,6 +270,7 @@ class IngestCore:
         try:
             self._sink.batch(name, events, header.definitions)
         except StreamForgottenError as error:
+            self._remember(name, seq)
             self._remove(name, stream.losses)
             return self._reject(identity, name, seq, "unknown_stream", str(error))
         except ProtocolError as error:
@@ -307,10 +306,16 @@ class IngestCore:
         """End the predecessor of a stream, as its collector is gone; if it returns, it sends HELLO and continues."""
         for name, stream in self._streams.items():
             if name.rpartition(":")[2] == hello.info.follows and stream.owner.name != hello.collector:
-                self._cut_off[name] = stream.expected
-                self._owner_of[name] = stream.owner.name
+                self._remember(name, stream.expected)
                 self._remove(name, stream.losses)
                 return
+
+    def _remember(self, name: str, expected: int) -> None:
+        """Store the number with which an open stream continues if its collector introduces it again."""
+        self._cut_off[name] = expected
+        self._owner_of[name] = self._streams[name].owner.name
+        while len(self._cut_off) > self._settings.remembered_streams:
+            self._owner_of.pop(self._cut_off.popitem(last=False)[0], None)
 
     def _answer_foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         """Answer a peer that does not own the stream; a collector that reconnected sends HELLO and continues."""

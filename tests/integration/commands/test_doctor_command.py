@@ -9,13 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from iotide.cli.doctor import aggregator_checks
 from iotide.cli.doctor.aggregator_checks import problems_of
 from iotide.cli.doctor.checks import extra
 from iotide.cli.doctor.cluster_checks import clock_problem
+from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import StreamInfo
+from iotide.events.losses import TAKEN_ELSEWHERE
+from iotide.results.jobs.job import JobList
 from support.places import DATA
 from support.servers.served_process import served
 from support.system.commands import iotide, plain_environment
@@ -122,6 +126,25 @@ def test_account_that_does_not_add_up_is_told_with_the_hop(made: int, received: 
     told = problems_of(ledger_of(session, archives=False))
     assert told[0].startswith(f"job j: collector to aggregator: {abs(made - received)} calls")
     assert any("aggregator to analyzers" in each for each in told)
+
+
+@pytest.mark.parametrize("losses", [{}, {TAKEN_ELSEWHERE: 1}])
+def test_missing_calls_are_a_fault_unless_a_loss_of_the_job_explains_them(
+    losses: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = JobSession("j", AggregatorSettings(), 0.0)
+    session.open_stream("s", StreamInfo(job="j", source="test"), 0.0)
+    session.ledger.set_taken("s", 7, ended=True)
+    session.close_stream("s", 1.0)
+    session.losses.update_stream("s", losses)
+    ledger = ledger_of(session, archives=False)
+    jobs = JobList(jobs=[summary_of(session, 0.0)])
+    monkeypatch.setattr(aggregator_checks, "fetch_for_all_jobs", lambda address, path, model, **query: jobs)
+    monkeypatch.setattr(aggregator_checks, "status_findings", lambda address: [])
+    monkeypatch.setattr(aggregator_checks, "fetch", lambda address, path, model: ledger)
+    finding = aggregator_checks.aggregator_findings("http://x")[-1]
+    assert (finding.name, finding.necessary) == (("losses", False) if losses else ("ledgers", True))
+    assert "7 calls" in finding.detail
 
 
 def cluster_checks(tmp_path: Path, *options: str) -> tuple[int, dict[str, dict[str, object]]]:

@@ -12,8 +12,9 @@ import zmq.asyncio
 from iotide.daemon.ingest.ingest import Ingest
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
-from iotide.events import ConfigError, Definitions, StreamInfo
-from iotide.events.losses import LOST_IN_JOURNAL
+from iotide.daemon.ingest.sink import StreamForgottenError
+from iotide.events import ConfigError, Definitions, EventBatch, StreamInfo
+from iotide.events.losses import LOST_IN_JOURNAL, TAKEN_ELSEWHERE
 from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support.servers.sinks import RememberingSink
 from support.servers.troubled_links import INFO, numbered
@@ -146,6 +147,15 @@ class BreakingSink(RememberingSink):
 
     def collector_lost(self, collector: str) -> None:
         raise RuntimeError("lost")
+
+
+class ForgettingSink(RememberingSink):
+    """Its job is removed before the second batch, once."""
+
+    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+        if self.starts.get(stream) == list(range(10, 20)) and not self.closed_streams:
+            raise StreamForgottenError("removed")
+        super().batch(stream, batch, definitions)
 
 
 def test_sink_that_breaks_does_not_end_the_ingest() -> None:
@@ -353,7 +363,23 @@ def test_stream_whose_beginning_is_in_a_gap_says_so_when_it_is_introduced_again(
     later.core.resume(damaged.core.state(), 0.0)
     for peer in (known, damaged, later):
         peer.say(hello(next_seq=4), batch(4))
-    assert "s" not in known.sink.told_losses
+    assert known.sink.told_losses["s"] == [{TAKEN_ELSEWHERE: 1}]
     assert damaged.sink.told_losses["s"] == later.sink.told_losses["s"] == [{LOST_IN_JOURNAL: 1}]
     damaged.say(hello("new"), batch(1, "new"))
     assert "new" not in damaged.sink.told_losses
+
+
+def test_stream_that_another_aggregator_took_the_beginning_of_says_so() -> None:
+    peer = Peer()
+    assert peer.say(hello(next_seq=3), batch(3), bye(3)) == [ack(3), ack(4)]
+    assert peer.sink.losses == {"s": {TAKEN_ELSEWHERE: 1}}
+    whole = Peer()
+    whole.say(hello(), batch(1), hello(next_seq=2), batch(2), bye(2))
+    assert not whole.sink.losses["s"]
+
+
+def test_stream_whose_job_was_removed_meanwhile_lost_nothing() -> None:
+    peer = Peer(ForgettingSink())
+    assert codes(peer.say(hello(), batch(1), batch(2))) == [("unknown_stream", 2)]
+    assert peer.say(hello(next_seq=2), batch(2)) == [ack(2)]
+    assert not peer.sink.losses.get("s")
