@@ -18,7 +18,7 @@ __attribute__((constructor(101))) static void load(int count, char **arguments, 
         iotide_read_filters(environment);
         iotide_choose_clock();
         void *page = (void *)iotide_syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
+        if (page != MAP_FAILED && iotide_syscall(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0) {
             iotide_register_thread_exit();
             iotide_process_state = page;
             iotide_start_tracing(NULL);

@@ -42,7 +42,7 @@ FORK_WRITTEN static _Atomic bool handing_over;
 /* Keeps a region's descriptor for later, at a high number that the program is unlikely to use. */
 static bool save_pending(int fd) {
     struct rlimit limit;
-    int high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 256 && limit.rlim_cur < 1u << 20
+    int high = iotide_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 && limit.rlim_cur > 256 && limit.rlim_cur < 1u << 20
                    ? (int)limit.rlim_cur - 128
                    : 1024;
     int kept = (int)iotide_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, high);
@@ -182,7 +182,7 @@ static void reset_after_fork(void) {
     replaced_regions = 0;
     has_reported_untraced = false;
     iotide_reset_missed_calls();
-    iotide_own_pid = getpid();
+    iotide_own_pid = (pid_t)iotide_syscall(SYS_getpid);
 }
 
 /* Determines the process's state: at its start, or after a fork. */

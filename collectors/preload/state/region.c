@@ -169,8 +169,8 @@ static void initialize_header(struct iotide_header *region, uint32_t extent, uin
     region->slots_offset = IOTIDE_HEADER_BYTES;
     region->log_offset = align_page(region->slots_offset + IOTIDE_SLOTS * sizeof(struct iotide_slot));
     region->rings_offset = region->log_offset + log_bytes;
-    region->pid = getpid();
-    region->ppid = getppid();
+    region->pid = (pid_t)iotide_syscall(SYS_getpid);
+    region->ppid = (pid_t)iotide_syscall(SYS_getppid);
     region->mount_namespace = known_namespace();
     atomic_store(&region->rank, atomic_load(&rank));
     atomic_store(&region->ranks, atomic_load(&ranks));
@@ -190,7 +190,7 @@ struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int 
                    (size_t)IOTIDE_SLOTS * iotide_ring_lines * sizeof(struct iotide_record);
     struct rlimit limit;
     /* Growing a file past this limit would raise SIGXFSZ in the program. */
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
+    if (iotide_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
         return NULL;
     *fd = (int)iotide_syscall(SYS_memfd_create, "iotide", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0)

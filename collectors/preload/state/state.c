@@ -11,7 +11,7 @@ FORK_WRITTEN pid_t iotide_own_pid;
 __thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
 
 bool iotide_same_process(void) {
-    return iotide_restricted() || getpid() == iotide_own_pid;
+    return iotide_restricted() || (pid_t)iotide_syscall(SYS_getpid) == iotide_own_pid;
 }
 
 void iotide_count_overflow(enum iotide_bound bound) {

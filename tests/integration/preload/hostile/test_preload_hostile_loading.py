@@ -139,6 +139,20 @@ def test_stamps_are_right_where_another_library_tells_another_time(
 
 
 @pytest.mark.parametrize("before", [True, False])
+def test_library_whose_functions_read_the_environment_is_not_called_before_there_is_one(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, early_late: Path, before: bool
+) -> None:
+    """libfaketime shared another clock in each process then, and removed that of its parent."""
+    other = str(library(tmp_path_factory, "reading_environment.c", "reading_environment"))
+    extra = {"IOTIDE_TEST_FILE": str(tmp_path / "out")}
+    ours = tracing.environment(**extra)["LD_PRELOAD"]
+    chain = f"{other}:{ours}" if before else f"{ours}:{other}"
+    done = tracing.run([early_late], env={**tracing.environment(**extra), "LD_PRELOAD": chain})
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+    assert written_with_suffix(tracing, tmp_path / "out")[".thread"] == 100
+
+
+@pytest.mark.parametrize("before", [True, False])
 def test_allocator_that_does_io_in_malloc_does_no_harm(
     tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, before: bool
 ) -> None:
