@@ -23,8 +23,9 @@ import socket, sys
 gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 gate.connect(sys.argv[1])
 socket.send_fds(gate, [bytes.fromhex(sys.argv[2])], [int(sys.argv[3])])
-print("sent", flush=True)
-sys.stdin.read()
+if len(sys.argv) == 4:
+    print("sent", flush=True)
+    sys.stdin.read()
 """
 CALLS = {
     OPEN: b"open(path:f,flags:O,mode:m)=d",
@@ -125,6 +126,11 @@ class MadeRegion:
     def hand_over(self, gate: Path) -> None:
         with connected(gate) as peer:
             socket.send_fds(peer, [self.hello()], [self.descriptor])
+
+    def hand_over_from_ended_process(self, gate: Path) -> None:
+        """Hand the region over from a separate process, and wait for its end."""
+        words = [sys.executable, "-c", _SENDER, str(gate), self.hello().hex(), str(self.descriptor), "ends"]
+        subprocess.run(words, pass_fds=[self.descriptor], check=True)
 
     def hand_over_from_another_process(self, gate: Path) -> None:
         """Hand the region over from a separate process that lives until the region is closed."""

@@ -118,8 +118,12 @@ class Tracing:
         return subprocess.CompletedProcess(command, running.returncode, out, err)
 
     def settle(self) -> None:
-        """Poll until every stream has closed."""
-        wait_for(self._polling(lambda: len(self.closed) == len(self.info)), what="end of all streams")
+        """Poll until every stream has closed, and no process waits to be accepted."""
+
+        def has_ended() -> bool:
+            return len(self.closed) == len(self.info) and not self.source.in_use
+
+        wait_for(self._polling(has_ended), what="end of all streams")
 
     def settle_events(self, count: int) -> None:
         """Poll until the given number of events has arrived."""

@@ -13,9 +13,10 @@ from typing import Final
 import msgspec
 
 from .....events import ProtocolError
-from .handover_socket import Arrival, HandoverSocket
-from .inheritance import Inherited, take_over
-from .keeper import Keeper, Notes, PreservedRegion, started
+from .ended_process import MAX_LINES, EndedProcess
+from .handover_socket import ACCEPTS_A_POLL, Arrival, HandoverSocket
+from .inheritance import Inherited, preserve, take_over
+from .keeper import Keeper
 from .passed_peers import PassedPeers
 from .process_image import DrainReceiver, InheritingReceiver, ProcessImage
 from .region import Region
@@ -91,7 +92,7 @@ class Drain:
     @property
     def in_use(self) -> bool:
         """Whether there are processes that are connecting, have not ended, or whose rings are not completely read."""
-        return bool(self._processes) or self._handover_socket.has_silent_peers
+        return bool(self._processes) or self._handover_socket.has_waiting_peers
 
     def images(self) -> dict[int, list[Region]]:
         """Return the regions of running processes, by token; may be called by another thread."""
@@ -138,10 +139,13 @@ class Drain:
     def _accept_arrivals(self, ready: list[int], receiver: DrainReceiver) -> bool:
         """Accept regions and reports of processes. Returns whether there were any."""
         news = False
-        for arrival in self._handover_socket.arrivals(ready):
+        reads_ended = not self._defers_release and receiver.free_lines > ACCEPTS_A_POLL * MAX_LINES
+        for arrival in self._handover_socket.arrivals(ready, reads_ended=reads_ended):
             news = True
             if isinstance(arrival, Arrival):
                 self._accept(arrival, receiver)
+            elif isinstance(arrival, EndedProcess):
+                self._accept_ended(arrival, receiver)
             else:
                 self._refuse(arrival, receiver)
         if self._report_socket.fileno() in ready:
@@ -294,12 +298,22 @@ class Drain:
         if known is not None and not problem:
             arrival.region.defers_release = self._defers_release
             known.regions.append(arrival.region)
-            self._pass_to_keeper(known, arrival)
+            preserve(self._keeper, known, arrival)
         else:
             if arrival.descriptor >= 0:
                 os.close(arrival.descriptor)
             arrival.region.close()
             self._refuse(ProtocolError(problem), receiver)
+
+    def _accept_ended(self, ended: EndedProcess, receiver: DrainReceiver) -> None:
+        """Pass on a process that has ended, after earlier images of it."""
+        if ended.token in self._processes:
+            self._refuse(ProtocolError(f"process {ended.pid} sent a region that is not its next"), receiver)
+            return
+        for token in list(self._images.get(ended.pid, ())):
+            self._replace(self._processes[token])
+            self._drain_process(token, self._processes[token], receiver, 0.0)
+        ended.pass_on(receiver)
 
     def _begin(self, arrival: Arrival, receiver: DrainReceiver) -> None:
         region, pid = arrival.region, arrival.pid
@@ -307,7 +321,7 @@ class Drain:
             process = ProcessImage(pid, region, arrival.watch)
         if self._defers_release:
             process.defer_release()
-        self._pass_to_keeper(process, arrival)
+        preserve(self._keeper, process, arrival)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
             self._replace(self._processes[token])
@@ -321,24 +335,6 @@ class Drain:
         if process.watch >= 0:
             self._watched[process.watch] = token
             self.events.register(process.watch, select.EPOLLIN)
-
-    def _pass_to_keeper(self, process: ProcessImage, arrival: Arrival) -> None:
-        """Pass a region to the keeper, if there is a descriptor for its notes."""
-        if self._keeper is None or arrival.descriptor < 0:
-            return
-        with contextlib.suppress(OSError):
-            if process.notes is None and arrival.region.extent == 0 and self._keeper.has_regions:
-                process.notes = Notes()
-            if process.notes is not None:
-                first = arrival.region.extent == 0
-                notes = process.notes.descriptor if first else -1
-                begun = started(process.pid) if first else 0
-                had = process.predecessors + 1
-                extent, descriptor = arrival.region.extent, arrival.descriptor
-                self._keeper.preserve(
-                    PreservedRegion(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes)
-                )
-        os.close(arrival.descriptor)
 
     def _inherit(self, left: Inherited, receiver: InheritingReceiver) -> None:
         """Continues with a process of the previous collector."""

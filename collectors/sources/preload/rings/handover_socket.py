@@ -19,12 +19,13 @@ from typing import Final, Protocol
 from .....events import InputError, ProtocolError
 from .....events.network.credentials import credentials_of
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
-from .region import Region
+from .ended_process import EndedProcess, has_ended, read_ended
+from .region import Region, check_is_sealed
 from .watching import UNWATCHED, SpareDescriptors, watch_of
 
 _BACKLOG: Final = 4096
 _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
-_ACCEPTS_A_POLL: Final = 256
+ACCEPTS_A_POLL: Final = 256
 _MAX_SILENT: Final = 256
 _RETRY_S: Final = 0.25
 
@@ -82,28 +83,37 @@ class HandoverSocket:
         self._events = events
         self._socket: PeerListener = listen(path) if passed is None else passed
         self._silent: dict[int, socket.socket] = {}
+        self._has_more = False
+        """The last poll did not accept all peers that had connected."""
         self._again_at_s = math.inf
         self._spares = SpareDescriptors()
         events.register(self._socket, select.EPOLLIN)
 
-    def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:
+    def arrivals(
+        self, ready: Collection[int], *, reads_ended: bool = False
+    ) -> Iterator[Arrival | EndedProcess | Exception]:
         """Yield what arrived at the descriptors that epoll reports as ready.
 
         These are regions, a ProtocolError for each refused one, and an OSError if accepting must be retried later.
+
+        Args:
+            ready: descriptors that are ready.
+            reads_ended: yield the data of short processes that have ended, instead of their regions.
         """
+        reads_ended = reads_ended and not self._keeps
         for descriptor in ready:
             if descriptor in self._silent:
-                yield from self._take(self._forget(descriptor))
+                yield from self._take(self._forget(descriptor), reads_ended=reads_ended)
         if self._socket.fileno() in ready:
-            yield from self._accept()
+            yield from self._accept(reads_ended=reads_ended)
         elif time.monotonic() >= self._again_at_s:
             self._again_at_s = math.inf
             self._events.register(self._socket, select.EPOLLIN)
 
     @property
-    def has_silent_peers(self) -> bool:
-        """Whether a peer has connected and not yet sent anything."""
-        return bool(self._silent)
+    def has_waiting_peers(self) -> bool:
+        """Whether a peer has connected and not yet sent anything, or was not yet accepted."""
+        return bool(self._silent) or self._has_more
 
     def descriptors(self) -> list[int]:
         """Return the descriptors that are needed before the first peer arrives."""
@@ -134,8 +144,9 @@ class HandoverSocket:
             with contextlib.suppress(OSError):
                 self._path.unlink()
 
-    def _accept(self) -> Iterator[Arrival | Exception]:
-        for _ in range(_ACCEPTS_A_POLL):
+    def _accept(self, *, reads_ended: bool) -> Iterator[Arrival | EndedProcess | Exception]:
+        self._has_more = False
+        for _ in range(ACCEPTS_A_POLL):
             try:
                 peer = self._next_peer()
             except BlockingIOError:
@@ -154,7 +165,7 @@ class HandoverSocket:
                 return
             peer.setblocking(False)
             if _has_sent(peer):
-                yield from self._take(peer)
+                yield from self._take(peer, reads_ended=reads_ended)
                 continue
             if len(self._silent) >= _MAX_SILENT:
                 self._forget(next(iter(self._silent))).close()
@@ -166,6 +177,7 @@ class HandoverSocket:
                 continue
             self._silent[peer.fileno()] = peer
             self._events.register(peer, select.EPOLLIN)
+        self._has_more = True
 
     def _next_peer(self) -> socket.socket:
         try:
@@ -184,11 +196,11 @@ class HandoverSocket:
         self._events.unregister(descriptor)
         return self._silent.pop(descriptor)
 
-    def _take(self, peer: socket.socket) -> Iterator[Arrival | Exception]:
+    def _take(self, peer: socket.socket, *, reads_ended: bool) -> Iterator[Arrival | EndedProcess | Exception]:
         self._spares.release(1)  # for the descriptor that arrives
         with peer:
             try:
-                arrival = _received(peer, keeps=self._keeps)
+                arrival = _received(peer, keeps=self._keeps, reads_ended=reads_ended)
             except (ProtocolError, OSError, ValueError) as error:
                 arrival = ProtocolError(str(error))
         if not self._spares.restore() and isinstance(arrival, Arrival) and arrival.watch >= 0:
@@ -205,7 +217,7 @@ def _has_sent(peer: socket.socket) -> bool:
     return bool(asking.poll(0))
 
 
-def _received(peer: socket.socket, *, keeps: bool) -> Arrival | ProtocolError | None:
+def _received(peer: socket.socket, *, keeps: bool, reads_ended: bool) -> Arrival | EndedProcess | ProtocolError | None:
     """Receives a peer's message; None: it only checked for a listener and disconnected."""
     pid, uid, _ = credentials_of(peer)
     message, descriptors = _receive(peer)
@@ -219,18 +231,29 @@ def _received(peer: socket.socket, *, keeps: bool) -> Arrival | ProtocolError | 
         magic, layout, _, _, token = HELLO.unpack(message)
         if magic != MAGIC or layout != LAYOUT:
             raise ProtocolError(f"process {pid} uses layout {layout}, not {LAYOUT}")
-        region = Region(descriptors[0])
+        check_is_sealed(descriptors[0])
+        watch = watch_of(peer, pid)
         try:
+            # The data is complete only if it is read after the process's end.
+            if reads_ended and has_ended(watch) and (ended := read_ended(descriptors[0], pid, token)) is not None:
+                _close(watch)
+                return ended
+            region = Region(descriptors[0])
             if region.token != token:
+                region.close()
                 raise ProtocolError(f"process {pid} sent a region whose token differs from its HELLO")
-            watch = watch_of(peer, pid)
         except BaseException:
-            region.close()
+            _close(watch)
             raise
         return Arrival(pid, token, region, watch, descriptors.pop() if keeps else -1)
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _close(watch: int) -> None:
+    if watch >= 0:
+        os.close(watch)
 
 
 def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:

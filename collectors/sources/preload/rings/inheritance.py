@@ -1,4 +1,4 @@
-"""Take over the processes of a collector that was killed."""
+"""Preserve the processes of a collector for another one, which takes them over if the first is killed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .....events import ProtocolError
-from .keeper import Notes, PreservedRegion, started
+from .handover_socket import Arrival
+from .keeper import Keeper, Notes, PreservedRegion, started
 from .process_image import ProcessImage
 from .region import Region
 from .watching import GONE, UNWATCHED
@@ -68,3 +69,20 @@ def _watched(first: PreservedRegion) -> int:
         return watch
     os.close(watch)
     return GONE
+
+
+def preserve(keeper: Keeper | None, process: ProcessImage, arrival: Arrival) -> None:
+    """Pass a region to the keeper, if there is a descriptor for its notes; close the region's descriptor."""
+    if keeper is None or arrival.descriptor < 0:
+        return
+    with contextlib.suppress(OSError):
+        if process.notes is None and arrival.region.extent == 0 and keeper.has_regions:
+            process.notes = Notes()
+        if process.notes is not None:
+            first = arrival.region.extent == 0
+            notes = process.notes.descriptor if first else -1
+            begun = started(process.pid) if first else 0
+            had = process.predecessors + 1
+            extent, descriptor = arrival.region.extent, arrival.descriptor
+            keeper.preserve(PreservedRegion(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes))
+    os.close(arrival.descriptor)

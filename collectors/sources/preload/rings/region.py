@@ -82,9 +82,7 @@ class Region:
     """
 
     def __init__(self, descriptor: int) -> None:
-        size = os.fstat(descriptor).st_size
-        if size < HEADER_BYTES or not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
-            raise ProtocolError("a region is a memfd sealed against shrinking, with a header")
+        size = check_is_sealed(descriptor)
         self._memory = mapped(descriptor, size)
         self._header = np.frombuffer(self._memory, HEADER, count=1)
         facts = self._header[0].copy()
@@ -251,33 +249,8 @@ class Region:
 
     def counts(self) -> dict[str, int]:
         """Return what the process could not or must not record, by reason, cumulative."""
-        before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(self._memory, _EVENTS_AT)
-        bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(self._memory, _BYTES_AT)
-        (unheard,) = _COUNT.unpack_from(self._memory, _UNHEARD_AT)
-        (missed,) = _COUNT.unpack_from(self._memory, _MISSED_AT)
         full, _, sampled, bytes_sampled, bytes_full = self._tallies.sum(axis=0).tolist()
-        return {
-            "events_dropped:ring_full": full,
-            "events_dropped:no_slot": no_slot,
-            "events_dropped:reentrant": reentrant,
-            "events_dropped:collector_gone": before,
-            "events_dropped:collector_late": missed,
-            "bytes_dropped:ring_full": bytes_full,
-            "bytes_dropped:no_slot": bytes_no_slot,
-            "bytes_dropped:reentrant": bytes_reentrant,
-            "bytes_dropped:collector_gone": bytes_before,
-            "processes_unheard": unheard,
-            "events_left_out": left_out,
-            "events_sampled_out": sampled,
-            "bytes_sampled_out": bytes_sampled,
-            "definitions_dropped": definitions,
-            **self._bounds_met(),
-        }
-
-    def _bounds_met(self) -> dict[str, int]:
-        """Return the number of overflows of the tracer's tables, by counter. Without tables that never overflowed."""
-        met = _BOUNDS.unpack_from(self._memory, _BOUNDS_AT)
-        return {name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}
+        return counts_of(self._memory, full, sampled, bytes_sampled, bytes_full)
 
     def close(self) -> None:
         """Unmaps the region."""
@@ -294,6 +267,56 @@ class Region:
         taken = self._rings[base + first : base + until]
         rest = head - tail - len(taken)
         return np.concatenate([taken, self._rings[base : base + rest]]) if rest else taken
+
+
+def check_is_sealed(descriptor: int) -> int:
+    """Return the size of a region.
+
+    Raises:
+        ProtocolError: it can be truncated, or has no header.
+        OSError: it is no memory file.
+    """
+    size = os.fstat(descriptor).st_size
+    if size < HEADER_BYTES or not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
+        raise ProtocolError("a region is a memfd sealed against shrinking, with a header")
+    return size
+
+
+def counts_of(
+    header: bytes | memoryview, full: int, sampled: int, bytes_sampled: int, bytes_full: int
+) -> dict[str, int]:
+    """Return what a process could not or must not record, by reason, cumulative.
+
+    Args:
+        header: header of its first region.
+        full: calls that found their ring full.
+        sampled: calls left out by sampling.
+        bytes_sampled: bytes of these calls.
+        bytes_full: bytes of the calls in ``full``.
+    """
+    before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(header, _EVENTS_AT)
+    bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(header, _BYTES_AT)
+    (unheard,) = _COUNT.unpack_from(header, _UNHEARD_AT)
+    (missed,) = _COUNT.unpack_from(header, _MISSED_AT)
+    met = _BOUNDS.unpack_from(header, _BOUNDS_AT)
+    return {
+        "events_dropped:ring_full": full,
+        "events_dropped:no_slot": no_slot,
+        "events_dropped:reentrant": reentrant,
+        "events_dropped:collector_gone": before,
+        "events_dropped:collector_late": missed,
+        "bytes_dropped:ring_full": bytes_full,
+        "bytes_dropped:no_slot": bytes_no_slot,
+        "bytes_dropped:reentrant": bytes_reentrant,
+        "bytes_dropped:collector_gone": bytes_before,
+        "processes_unheard": unheard,
+        "events_left_out": left_out,
+        "events_sampled_out": sampled,
+        "bytes_sampled_out": bytes_sampled,
+        "definitions_dropped": definitions,
+        # overflows of the tracer's tables; tables that never overflowed are left out
+        **({name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}),
+    }
 
 
 def _end_of_records(lines: Lines, most: int) -> int:

@@ -40,6 +40,10 @@ IMAGE_STARTED, COUNTERS, LINES, DEFINITIONS, SETTLED, MALFORMED = range(1, 7)
 ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING = range(7, 12)
 TO_THE_END: Final = 2**64 - 1
 _PADDING: Final = [bytes(each) for each in range(8)]
+_SMALL: Final = 4096
+"""Maximum size of a frame that waits for others, bytes: a system call costs more than a copy."""
+_WRITE_AT_ONCE: Final = 65_536
+"""Size of waiting frames that are written, bytes."""
 
 Buffer = bytes | memoryview
 
@@ -79,11 +83,14 @@ class SpoolWriter:
         self._disk_bytes = 0
         self._disk_failed = False
         self._packer = Packer()
+        self._frames: list[bytes] = []
+        """Frames that were not written to a segment yet."""
+        self._frame_bytes = self._frame_lines = 0
 
     @property
     def free_lines(self) -> int:
         """Number of lines that may be written now."""
-        free = self._current.size - self._current.used if self._current is not None else 0
+        free = (self._current.size - self._current.used if self._current is not None else 0) - self._frame_bytes
         memory = self._bounds.memory_bytes - self._memory_bytes
         free += max(0, memory)
         # The file system is queried only if files are next.
@@ -141,6 +148,7 @@ class SpoolWriter:
 
     def exchange(self) -> None:
         """Report progress, and process the reader's messages; does not block."""
+        self._write_frames()
         self._report_progress()
         while True:
             try:
@@ -165,6 +173,7 @@ class SpoolWriter:
 
     def end(self) -> None:
         """Completes the last segment: nothing follows."""
+        self._write_frames()
         self._complete()
         self._unreported.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
 
@@ -191,7 +200,26 @@ class SpoolWriter:
     def _write(self, kind: int, token: int, *parts: Buffer, lines: int = 0) -> None:
         payload = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
         size = (FRAME.size + payload + 7) & ~7
-        buffers = [FRAME.pack(kind, payload, token), *parts, _PADDING[size - FRAME.size - payload]]
+        padding = _PADDING[size - FRAME.size - payload]
+        if size <= _SMALL:
+            self._frames.append(b"".join((FRAME.pack(kind, payload, token), *parts, padding)))
+            self._frame_bytes += size
+            self._frame_lines += lines
+            if self._frame_bytes >= _WRITE_AT_ONCE:
+                self._write_frames()
+            return
+        self._write_frames()
+        self._store([FRAME.pack(kind, payload, token), *parts, padding], size, lines)
+
+    def _write_frames(self) -> None:
+        """Write the waiting frames."""
+        if not self._frames:
+            return
+        data, size, lines = b"".join(self._frames), self._frame_bytes, self._frame_lines
+        self._frames, self._frame_bytes, self._frame_lines = [], 0, 0
+        self._store([data], size, lines)
+
+    def _store(self, buffers: list[Buffer], size: int, lines: int) -> None:
         while True:
             segment = self._segment(size)
             if _write_at(segment.descriptor, buffers, segment.used) == size:

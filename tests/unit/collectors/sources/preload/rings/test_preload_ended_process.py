@@ -1,0 +1,230 @@
+"""Short processes that have ended are read without mapping their regions, with the same result."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.collectors.sources.preload.records.lines import Lines
+from iotide.collectors.sources.preload.records.ring_layout import HEADER
+from iotide.collectors.sources.preload.rings.drain import Drain
+from iotide.collectors.sources.preload.rings.ended_process import MAX_LINES, read_ended
+from iotide.collectors.sources.preload.rings.process_image import ProcessImage
+from iotide.collectors.sources.preload.rings.region import Region
+from iotide.collectors.sources.preload.rings.watching import GONE
+from support.system.waiting import wait_for
+from support.tracing.regions import MadeRegion
+
+SLOTS = 64
+_TWO_IMAGES = """
+import socket, sys
+for hello, descriptor in zip(sys.argv[2::2], sys.argv[3::2]):
+    gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    gate.connect(sys.argv[1])
+    socket.send_fds(gate, [bytes.fromhex(hello)], [int(descriptor)])
+    print("sent", flush=True)
+    sys.stdin.readline()
+"""
+
+
+class Told:
+    """A receiver that stores its input, counters only if they are not 0."""
+
+    free_lines = 1 << 40
+
+    def __init__(self) -> None:
+        self.said: list[tuple[Any, ...]] = []
+
+    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+        self.said.append(("begun", token, pid, header, follows))
+
+    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+        if counts := {name: count for name, count in counts.items() if count}:
+            self.said.append(("counters", token, rank, ranks, counts))
+
+    def lines(self, token: int, tid: int, lines: Lines) -> None:
+        self.said.append(("lines", token, tid, lines.tobytes()))
+
+    def definitions(self, token: int, entries: bytes) -> None:
+        self.said.append(("definitions", token, entries))
+
+    def settled(self, token: int) -> None:
+        self.said.append(("settled", token))
+
+    def malformed(self, token: int, problem: str) -> None:
+        self.said.append(("malformed", token, problem))
+
+    def ended(self, token: int) -> None:
+        self.said.append(("ended", token))
+
+    def still_running(self, token: int) -> None: ...
+
+    def refused(self, counter: str, problem: str) -> None:
+        self.said.append(("refused", counter, problem))
+
+    def unreachable(self, job: str, command: str, failure: str) -> None: ...
+
+
+@contextmanager
+def listening(gate: Path, told: Told) -> Iterator[Drain]:
+    drain = Drain(gate)
+    try:
+        yield drain
+    finally:
+        drain.close(told)
+
+
+def mapped_result(made: MadeRegion, pid: int) -> list[tuple[Any, ...]]:
+    """Return what a drain reports of a process that has ended, from its mapped region."""
+    told, region = Told(), Region(made.descriptor)
+    process = ProcessImage(pid, region, GONE)
+    token = region.token
+    told.image_started(token, pid, region.header(), follows=False)
+    process.drain(token, told, 0.0, 65_536)
+    process.learn(token, told, 0.0, ended=True)
+    process.report_counters(token, told, 0.0)
+    told.ended(token)
+    region.close()
+    return told.said
+
+
+@given(
+    records=st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 2**64 - 1), max_size=20)), max_size=8),
+    files=st.lists(st.binary(min_size=1, max_size=40), max_size=5),
+    counters=st.dictionaries(
+        st.sampled_from(["lost_before", "dropped_no_slot", "dropped_reentrant_bytes", "left_out", "missed_before"]),
+        st.integers(0, 2**63),
+    ),
+    of_slot=st.dictionaries(
+        st.sampled_from(["dropped_bytes", "sampled_out", "sampled_out_bytes"]), st.integers(0, 2**40)
+    ),
+    bounds=st.dictionaries(st.integers(0, 14), st.integers(1, 9), max_size=3),
+    rank=st.integers(-5, 9),
+)
+def test_result_is_that_of_a_mapped_region(
+    records: list[tuple[int, list[int]]],
+    files: list[bytes],
+    counters: dict[str, int],
+    of_slot: dict[str, int],
+    bounds: dict[int, int],
+    rank: int,
+) -> None:
+    with MadeRegion(SLOTS) as made:
+        made.set(rank=rank, ranks=rank, **counters)
+        for bound, count in bounds.items():
+            made.header["bounds_met"][0, bound] = count
+        made.slots["tid"][0] = 99
+        for name, count in of_slot.items():
+            made.slots[name][0] = count
+        for number, file in enumerate(files, 1):
+            made.define(number, file)
+        for count, words in records:
+            made.put(count, words=words)
+        ended, told = read_ended(made.descriptor, 12, 77), Told()
+        assert ended is not None
+        ended.pass_on(told)
+        assert told.said == mapped_result(made, 12)
+
+
+def _second_thread(made: MadeRegion) -> None:
+    made.put(1, slot=1)
+
+
+def _many_lines(made: MadeRegion) -> None:
+    made.put(MAX_LINES + 1)
+
+
+def _words_without_a_record(made: MadeRegion) -> None:
+    made.put(1)
+    made.rings[0, -1] = 0xFF << 56
+
+
+def _dropped_calls(made: MadeRegion) -> None:
+    made.slots["dropped_full"][0] = 1
+
+
+def _unfinished_definition(made: MadeRegion) -> None:
+    made.define(1, b"/file", committed=False)
+
+
+CHANGES: list[Callable[[MadeRegion], None]] = [
+    _second_thread,
+    _many_lines,
+    _words_without_a_record,
+    _dropped_calls,
+    _unfinished_definition,
+    lambda made: made.set(extent=1),
+    lambda made: made.set(layout=1),
+    lambda made: made.set(log_tail=16),
+    lambda made: made.set(before_token=5),
+    lambda made: made.set(rings_offset=2**64 - 64),
+    lambda made: made.set(log_offset=2**63),
+    lambda made: made.set(slot_count=2),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_unusual_regions_are_left_to_the_drain(change: Callable[[MadeRegion], None]) -> None:
+    with MadeRegion(SLOTS, 512) as made:
+        assert read_ended(made.descriptor, 12, 77) is not None
+        assert read_ended(made.descriptor, 12, 78) is None
+        change(made)
+        assert read_ended(made.descriptor, 12, 77) is None
+
+
+@given(place=st.integers(0, HEADER.itemsize // 8 - 1), word=st.integers(0, 2**64 - 1))
+def test_no_value_in_a_header_breaks_the_reader(place: int, word: int) -> None:
+    with MadeRegion(SLOTS) as made:
+        made.put(3)
+        made.memory[8 * place : 8 * place + 8] = word.to_bytes(8, "little")
+        read_ended(made.descriptor, 12, 77)
+
+
+def test_ended_process_is_read_without_a_mapping(tmp_path: Path) -> None:
+    told = Told()
+    with MadeRegion(SLOTS) as made, listening(tmp_path / "gate", told) as drain:
+        made.put(3)
+        made.define(1, b"/file")
+        made.hand_over_from_ended_process(tmp_path / "gate")
+        drain.poll(told)
+        assert not drain.in_use
+        assert [each[0] for each in told.said] == ["begun", "lines", "definitions", "settled", "ended"]
+        assert int(made.slots["tail"][0]) == 0  # a drain that maps the region releases its lines
+
+
+def test_earlier_image_of_an_ended_process_comes_first(tmp_path: Path) -> None:
+    """A program that replaces itself hands over two regions."""
+    told, gate = Told(), tmp_path / "gate"
+    with MadeRegion(SLOTS) as first, MadeRegion(SLOTS) as second, listening(gate, told) as drain:
+        second.set(token=78)
+        numbers = [first.descriptor, second.descriptor]
+        words = [word for made in (first, second) for word in (made.hello().hex(), str(made.descriptor))]
+        command = [sys.executable, "-c", _TWO_IMAGES, str(gate), *words]
+        with subprocess.Popen(
+            command, pass_fds=numbers, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as sender:
+            assert sender.stdout is not None
+            sender.stdout.readline()
+            wait_for(lambda: drain.poll(told) or drain.in_use, what="the first image")
+            first.put(2)
+            second.put(1)
+            sender.communicate("\n\n")
+        wait_for(lambda: drain.poll(told) or not drain.in_use, what="the end")
+    assert [each[:2] for each in told.said if each[0] in ("begun", "lines", "ended")] == [
+        ("begun", 77), ("lines", 77), ("ended", 77), ("begun", 78), ("lines", 78), ("ended", 78)
+    ]  # fmt: skip
+
+
+def test_region_that_can_be_truncated_is_refused_also_of_an_ended_process(tmp_path: Path) -> None:
+    told = Told()
+    with MadeRegion(SLOTS, sealed=False) as made, listening(tmp_path / "gate", told) as drain:
+        made.hand_over_from_ended_process(tmp_path / "gate")
+        drain.poll(told)
+    assert [each[:2] for each in told.said] == [("refused", "processes_refused")]
