@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..analyzers.file_systems.file_system_table import file_system_of
+from ..analyzers.file_systems.settings import FileSystemsSettings
 from ..events import FileInfo
 from ..results.pacing import PacingPlan
+
+
+def pacing_plans(analyzers: Mapping[str, Any]) -> PacingPlans:
+    """Return plans for the file systems that the settings of the analyzers name."""
+    return PacingPlans(FileSystemsSettings.model_validate(analyzers.get("filesystems", {})).names)
 
 
 class PacingPlans:

@@ -255,12 +255,7 @@ class Server:
             if self._ingest is not None:
                 self._ingest.limit_credit(self.aggregator.pressure.share)
             if self._durability is not None:
-                if self._durability.journal.is_fenced:
-                    if self.archives is not None:
-                        self.archives.detach()
-                    raise ServerFailedError(f"the aggregator must stop: {self._durability.journal.problem}")
-                with self.stages.measure("journal"):
-                    self._durability.poll(time.monotonic())
+                self._poll_journal(self._durability)
             if self.archives is not None and time.monotonic() >= archives_at_s:  # it looks at all jobs
                 with self.stages.measure("archives"):
                     is_saving = self.archives.tick()
@@ -279,6 +274,14 @@ class Server:
             else:  # input is processed in between
                 late_s = await self.pause.wait(pause_s, self.aggregator.due_in_s())
             self.loop_watch.note(late_s)
+
+    def _poll_journal(self, durability: Durability) -> None:
+        if durability.journal.is_fenced:
+            if self.archives is not None:
+                self.archives.detach()
+            raise ServerFailedError(f"the aggregator must stop: {durability.journal.problem}")
+        with self.stages.measure("journal"):
+            durability.poll(time.monotonic())
 
     async def _watch_keys(self) -> None:
         while True:
@@ -331,11 +334,9 @@ class Server:
 
     @cached_property
     def _pacing_plans(self) -> PacingPlans:
-        from ..analyzers.file_systems.settings import FileSystemsSettings
-        from .pacing_plans import PacingPlans  # `iotide run` does not need it, unless it serves HTTP
+        from .pacing_plans import pacing_plans  # `iotide run` does not need it, unless it serves HTTP
 
-        places = FileSystemsSettings.model_validate(self._settings.analyzers.get("filesystems", {}))
-        return PacingPlans(places.names)
+        return pacing_plans(self._settings.analyzers)
 
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
         from .ingest.ingest import Ingest
@@ -396,5 +397,4 @@ class Server:
         server = self._make_http(address)
         self._stack.push_async_callback(server.stop)
         await server.start()
-        self.http = server
-        self.http_url = server.url
+        self.http, self.http_url = server, server.url

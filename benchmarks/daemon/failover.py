@@ -141,6 +141,20 @@ async def results_without_failure(folder: Path, until_s: float) -> dict[str, obj
         server.kill()
 
 
+async def _begin_standby(aggregator: Served) -> None:
+    aggregator.begin()
+    await asyncio.to_thread(aggregator.wait_for_line, "stands by")
+
+
+async def _taken_over_by(waiting: list[Served]) -> Served:
+    """Return the aggregator that takes over; the others have no data."""
+    while True:
+        for each in waiting:
+            if each.has_the_jobs():
+                return each
+        await asyncio.sleep(0.02)
+
+
 async def results_with_failures(
     folder: Path, servers: NatsServers, until_s: float
 ) -> tuple[dict[str, object], list[float]]:
@@ -152,21 +166,7 @@ async def results_with_failures(
     first, *others = aggregators
     first.start()
     for each in others:
-        each.begin()
-        await asyncio.to_thread(each.wait_for_line, "stands by")
-
-    async def restart(aggregator: Served) -> None:
-        """Start an aggregator again."""
-        aggregator.begin()
-        await asyncio.to_thread(aggregator.wait_for_line, "stands by")
-
-    async def taken_over_by(waiting: list[Served]) -> Served:
-        """Return the address of the aggregator that takes over; the others have no data."""
-        while True:
-            for each in waiting:
-                if each.has_the_jobs():
-                    return each
-            await asyncio.sleep(0.02)
+        await _begin_standby(each)
 
     async def fail_and_measure(fail: Callable[[], None], waiting: list[Served], active: Served | None = None) -> Served:
         """Make calls, let something fail, make further calls, and wait until an aggregator has all.
@@ -177,7 +177,7 @@ async def results_with_failures(
         begun = time.monotonic()
         fail()
         feeding.feed()
-        found = active or await taken_over_by(waiting)
+        found = active or await _taken_over_by(waiting)
         taken_s = time.monotonic() - begun
         await wait_for_all_calls(found, feeding)
         recovery_s.append(time.monotonic() - begun)
@@ -199,12 +199,12 @@ async def results_with_failures(
             leading = await leader(servers)
             await fail_and_measure(lambda: servers.kill(leading), [], active=second)
             await asyncio.to_thread(servers.start, leading)
-            await restart(first)
+            await _begin_standby(first)
             others.remove(second)
             third = await fail_and_measure(lambda: os.kill(second.pid, signal.SIGSTOP), [*others, first])
             os.kill(second.pid, signal.SIGCONT)
             assert await asyncio.to_thread(second.wait) == 1
-            await restart(second)
+            await _begin_standby(second)
             leading = await leader(servers)
             waiting = [each for each in aggregators if each is not third]
             last = await fail_and_measure(both(leading, third), waiting)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -111,19 +112,27 @@ def live(jobs: int, periods_s: tuple[float, ...], *, log: bool) -> tuple[float, 
             predicting += time.process_time() - start
         now[0] += PIECE_S
     made = aggregator.counters["predictions"] - made
-    for _ in range(SILENCE_S):
-        now[0] += 1.0
+
+    def pass_time(seconds: float) -> None:
+        now[0] += seconds
         begun[0] = time.process_time()
+
+    idle = _idle_cores(aggregator, pass_time)
+    assert len(aggregator.jobs) == jobs
+    return predicting / LIVE_S, taking / LIVE_S, made / jobs / LIVE_S, longest, idle
+
+
+def _idle_cores(aggregator: Aggregator, pass_time: Callable[[float], None]) -> float:
+    """Return the cores for jobs that have been silent for ten minutes."""
+    for _ in range(SILENCE_S):
+        pass_time(1.0)
         while aggregator.tick():
             pass
     start = time.process_time()
     for _ in range(4 * IDLE_S):
-        now[0] += 0.25
-        begun[0] = time.process_time()
+        pass_time(0.25)
         aggregator.tick()
-    idle = (time.process_time() - start) / IDLE_S
-    assert len(aggregator.jobs) == jobs
-    return predicting / LIVE_S, taking / LIVE_S, made / jobs / LIVE_S, longest, idle
+    return (time.process_time() - start) / IDLE_S
 
 
 def _shifted_to(batch: EventBatch, now_s: float) -> EventBatch:

@@ -64,9 +64,7 @@ def run_traced(plan: RunPlan) -> int:
     """
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
-    launcher = None
-    if not plan.this_node:
-        launcher = launcher_of(os.environ, print_message) or mpi_launcher(plan.command, os.environ, print_message)
+    launcher = _launcher_to_other_nodes(plan)
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
@@ -113,6 +111,12 @@ def run_traced(plan: RunPlan) -> int:
         if session is not None:
             session.finish((started, waiting.ended), child.returncode)
         return child.returncode
+
+
+def _launcher_to_other_nodes(plan: RunPlan) -> Launcher | None:
+    if plan.this_node:
+        return None
+    return launcher_of(os.environ, print_message) or mpi_launcher(plan.command, os.environ, print_message)
 
 
 def _open_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:

@@ -116,18 +116,23 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
                 f"the library of layer {layer}: {problem_of(layer)}; `iotide doctor` lists the usable ones"
             )
     for path in tracer.libraries:
-        try:
-            with open_regular(path) as file:
-                content = file.read(_MAX_LIBRARY + 1)
-            if len(content) > _MAX_LIBRARY:
-                raise OSError(errno.EFBIG, f"more than {_MAX_LIBRARY >> 20} MiB")
-        except OSError as error:
-            raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
-        if content.startswith(_SHARED_OBJECT) and _CORE_SYMBOL not in content and _CORE_SYMBOL_PREFIX in content:
-            raise ConfigError(f"{path} was built by another version of iotide: `iotide preload build` it again")
-        if not content.startswith(_SHARED_OBJECT) or _CORE_SYMBOL not in content:
-            raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
+        _check_library(path)
         yield path
+
+
+def _check_library(path: Path) -> None:
+    """Check that a library of the user is a wrapper library for this core."""
+    try:
+        with open_regular(path) as file:
+            content = file.read(_MAX_LIBRARY + 1)
+        if len(content) > _MAX_LIBRARY:
+            raise OSError(errno.EFBIG, f"more than {_MAX_LIBRARY >> 20} MiB")
+    except OSError as error:
+        raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
+    if content.startswith(_SHARED_OBJECT) and _CORE_SYMBOL not in content and _CORE_SYMBOL_PREFIX in content:
+        raise ConfigError(f"{path} was built by another version of iotide: `iotide preload build` it again")
+    if not content.startswith(_SHARED_OBJECT) or _CORE_SYMBOL not in content:
+        raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
 
 
 def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]:

@@ -194,18 +194,7 @@ class Agent:
         Returns:
             False if nothing was acknowledged for ``deadline_s``; the rest is lost when the agent closes.
         """
-        start = time.monotonic()
-        for source in self._sources:
-            if isinstance(source, BufferingSource):
-                source.stop_buffering()
-        had_news = start
-        while (now := time.monotonic()) < start + _READ_FOR * deadline_s:
-            busy = self.pump()
-            had_news = now if busy else had_news
-            is_held_up = self._waits and not self._shipper.has_room
-            if not busy and (not is_held_up or now > had_news + deadline_s):
-                break
-            await asyncio.sleep(0 if busy else 0.001)
+        await self._read_to_end(deadline_s)
         self.unread = len(self._sources)
         self._shipper.flush(time.monotonic())
         self._resumption.end()
@@ -214,6 +203,24 @@ class Agent:
             self._close_source(source)
         self._shipper.take([Closed(_OWN)], time.monotonic())
         self._shipper.flush(time.monotonic())
+        return await self._wait_for_acknowledgements(deadline_s)
+
+    async def _read_to_end(self, deadline_s: float) -> None:
+        """Read all sources to their present end, or for three times ``deadline_s``."""
+        for source in self._sources:
+            if isinstance(source, BufferingSource):
+                source.stop_buffering()
+        start = had_news = time.monotonic()
+        while (now := time.monotonic()) < start + _READ_FOR * deadline_s:
+            busy = self.pump()
+            had_news = now if busy else had_news
+            is_held_up = self._waits and not self._shipper.has_room
+            if not busy and (not is_held_up or now > had_news + deadline_s):
+                break
+            await asyncio.sleep(0 if busy else 0.001)
+
+    async def _wait_for_acknowledgements(self, deadline_s: float) -> bool:
+        """Return False if nothing was acknowledged for ``deadline_s``."""
         limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
         while not self._shipper.flushed:
             if self._shipper.outstanding < least:

@@ -41,6 +41,15 @@ _WORDS: Final = frozenset(
     }
 )  # fmt: skip
 _OTHERS: Final = frozenset(["va_list", "__builtin_va_list"])
+_MACHINE_OF_KEYWORD: Final = {
+    "struct": Machine.AGGREGATE,
+    "union": Machine.AGGREGATE,
+    "enum": Machine.UNSIGNED,
+    "_Complex": Machine.AGGREGATE,
+    "float": Machine.FLOATING,
+    "double": Machine.FLOATING,
+}
+"""Machine type of a type with a keyword; the first match counts."""
 IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _PLAIN: Final = re.compile(r"[A-Za-z_]\w*(?: [A-Za-z_]\w*)*(?: ?\*+ ?(?:[a-z_]+ ?)*)*", re.ASCII)
 _WITH_BRACKETS: Final = re.compile(r"[\w *,()\[\].]+", re.ASCII)
@@ -143,17 +152,12 @@ class Types:
 
     def _of_words(self, text: str, depth: int) -> tuple[Machine, Machine | None, bool, str]:
         words = text.split()
-        if "struct" in words or "union" in words:
-            return Machine.AGGREGATE, None, False, ""
-        if "enum" in words:
-            return Machine.UNSIGNED, None, False, ""
+        keyword = next((word for word in _MACHINE_OF_KEYWORD if word in words), None)
+        if keyword is not None:
+            return _MACHINE_OF_KEYWORD[keyword], None, False, ""
         words = [word for word in words if word not in _QUALIFIERS]
         if not words:
             raise DeclarationError(f"expected a type, found {text!r}")
-        if "_Complex" in words:
-            return Machine.AGGREGATE, None, False, ""
-        if "float" in words or "double" in words:
-            return Machine.FLOATING, None, False, ""
         if words == ["void"]:
             return Machine.VOID, None, False, ""
         if len(words) == 1 and words[0] in self.named:

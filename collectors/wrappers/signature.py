@@ -269,17 +269,22 @@ class _Statements:
         if key in ("before", "after"):
             rows = (*getattr(to, key), value.rstrip("; "))
             return replace(to, before=rows) if key == "before" else replace(to, after=rows)
-        if key in model.EXPRESSIONS or key == "instead":
-            if key in to.expressions or (key == "instead" and to.instead):
-                raise self._error(line, f"`{key}` is given already")
-            if key == "instead":
-                return replace(to, instead=value)
-            return replace(to, expressions={**to.expressions, key: value})
-        if (changed := self._naming(line, key, value, to)) is not None:
+        changed = self._expression(line, key, value, to) or self._naming(line, key, value, to)
+        if changed is not None:
             return changed
         attributes = (*model.EXPRESSIONS, "value PARAMETER", "extra NAME: role", "name", "class", "flags", "before",
                       "after", "instead", "custom")  # fmt: skip
         raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
+
+    def _expression(self, line: int, key: str, value: str, to: Statement) -> Statement | None:
+        """Return a statement with an expression added; None for other attributes."""
+        if key in to.expressions or (key == "instead" and to.instead):
+            raise self._error(line, f"`{key}` is given already")
+        if key == "instead":
+            return replace(to, instead=value)
+        if key in model.EXPRESSIONS:
+            return replace(to, expressions={**to.expressions, key: value})
+        return None
 
     def _naming(self, line: int, key: str, value: str, to: Statement) -> Statement | None:
         """Return a statement with its name, class or flags set; None for other attributes."""

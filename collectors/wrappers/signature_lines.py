@@ -52,12 +52,16 @@ def blocks_of(text: str, path: str) -> list[Block]:
         else:
             raise SignatureError(path, number, "expected a line of the head or a statement ahead of attributes")
     for block in blocks:
-        for line_number, part in [(block.line, block.text), *block.attributes]:
-            if "#" in _QUOTED.sub("", part):
-                raise SignatureError(path, line_number, "expected white space before the # of a comment")
-            if _open(part):
-                raise SignatureError(path, line_number, "expected ')', found the end of the statement")
+        _check_block(block, path)
     return blocks
+
+
+def _check_block(block: Block, path: str) -> None:
+    for number, part in [(block.line, block.text), *block.attributes]:
+        if "#" in _QUOTED.sub("", part):
+            raise SignatureError(path, number, "expected white space before the # of a comment")
+        if _open(part):
+            raise SignatureError(path, number, "expected ')', found the end of the statement")
 
 
 def _open(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
@@ -12,6 +12,9 @@ from ...results.contention import Collision, Contention
 from ..contention import ALERTS, ANALYSES, FAILURES, LEFT_OUT, ContentionWatch
 from ..notify.outbox import DROPPED
 from .families import Family
+
+if TYPE_CHECKING:
+    from ..notify.notifier import Notifier
 
 _MAX_SERIES: Final = 100  # file systems, and slowed jobs, with series of their own
 _FILE_SYSTEM_LABEL: Final = ("file_system",)
@@ -94,16 +97,20 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
         return
     if watch.notifier is not None:
         add("iotide_notifications_dropped_total", counters[DROPPED])
-        for receiver in watch.notifier.receivers:
-            add("iotide_notifications_waiting", len(receiver.outbox), receiver.name)
-            for outcome in ("sent", "refused", "failed"):
-                add("iotide_notifications_total", receiver.outcomes[outcome], receiver.name, outcome)
+        _add_receivers(watch.notifier, add)
     for kind, place, job in sorted({(alert.kind, alert.file_system, alert.job) for alert in watch.raised})[
         :_MAX_SERIES
     ]:
         add("iotide_contention_alert_active", 1, kind, place, job)
     if watch.latest is not None:
         _add_findings(watch.latest, add)
+
+
+def _add_receivers(notifier: Notifier, add: Callable[..., None]) -> None:
+    for receiver in notifier.receivers:
+        add("iotide_notifications_waiting", len(receiver.outbox), receiver.name)
+        for outcome in ("sent", "refused", "failed"):
+            add("iotide_notifications_total", receiver.outcomes[outcome], receiver.name, outcome)
 
 
 def _add_findings(found: Contention, add: Callable[..., None]) -> None:

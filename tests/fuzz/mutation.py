@@ -22,33 +22,38 @@ def change_bytes(choose: Choose, data: bytes, others: Sequence[bytes], words: Se
     """Change one to six positions: bits, bytes, numbers, words, moved pieces, pieces of another input."""
     changed = bytearray(data)
     for _ in range(choose.choice((1, 1, 1, 2, 3, 6))):
-        at = choose.randrange(len(changed) + 1)
-        length = choose.choice((1, 1, 2, 4, 8, 30, 300))
-        what = choose.randrange(9)
-        if what == 0 and at < len(changed):
-            changed[at] ^= 1 << choose.randrange(8)
-        elif what == 1:
-            changed[at : at + 1] = bytes([choose.randrange(256)])
-        elif what == 2:
-            del changed[at : at + length]
-        elif what == 3:
-            width = choose.choice((1, 2, 4, 8))
-            value = choose.choice(INTEGERS) % (1 << 8 * width)
-            changed[at : at + width] = value.to_bytes(width, choose.choice(("little", "big")))
-        elif what == 4 and words:
-            changed[at : at + choose.choice((0, length))] = choose.choice(words)
-        elif what == 5:
-            begin = choose.randrange(len(changed) + 1)
-            changed[at:at] = changed[begin : begin + length] * choose.choice((1, 1, 2, 50))
-        elif what == 6 and others:
-            other = choose.choice(others)
-            begin = choose.randrange(len(other) + 1)
-            changed[at : at + length] = other[begin : begin + choose.choice((8, 64, 1000))]
-        elif what == 7:
-            del changed[at:]
-        elif what == 8:
-            changed = _with_another_number(choose, changed, at)
+        changed = _with_a_change(choose, changed, others, words)
     return bytes(changed[:MOST_BYTES])
+
+
+def _with_a_change(choose: Choose, changed: bytearray, others: Sequence[bytes], words: Sequence[bytes]) -> bytearray:
+    at = choose.randrange(len(changed) + 1)
+    length = choose.choice((1, 1, 2, 4, 8, 30, 300))
+    what = choose.randrange(9)
+    if what == 0 and at < len(changed):
+        changed[at] ^= 1 << choose.randrange(8)
+    elif what == 1:
+        changed[at : at + 1] = bytes([choose.randrange(256)])
+    elif what == 2:
+        del changed[at : at + length]
+    elif what == 3:
+        width = choose.choice((1, 2, 4, 8))
+        value = choose.choice(INTEGERS) % (1 << 8 * width)
+        changed[at : at + width] = value.to_bytes(width, choose.choice(("little", "big")))
+    elif what == 4 and words:
+        changed[at : at + choose.choice((0, length))] = choose.choice(words)
+    elif what == 5:
+        begin = choose.randrange(len(changed) + 1)
+        changed[at:at] = changed[begin : begin + length] * choose.choice((1, 1, 2, 50))
+    elif what == 6 and others:
+        other = choose.choice(others)
+        begin = choose.randrange(len(other) + 1)
+        changed[at : at + length] = other[begin : begin + choose.choice((8, 64, 1000))]
+    elif what == 7:
+        del changed[at:]
+    elif what == 8:
+        return _with_another_number(choose, changed, at)
+    return changed
 
 
 def words_of(samples: Sequence[bytes], most: int = 400) -> list[bytes]:

@@ -121,16 +121,19 @@ class XesParser:
             elif (key := attributes.get("key")) in _OF_TRACE:
                 self._trace[key] = attributes.get("value", "")
         elif depth == 2:
-            if _local(tag) == "trace":
-                self._trace = {}
-                self._traces += 1
-            elif attributes.get("key") == "format":
-                self._escaped = attributes.get("value") == OURS
-        elif depth == 1:
-            if _local(tag) != "log":
-                raise _RefusedError(f"its root is {_local(tag)[:40]}")
+            self._begin_trace(tag, attributes)
+        elif depth == 1 and _local(tag) != "log":
+            raise _RefusedError(f"its root is {_local(tag)[:40]}")
         elif depth > DEEPEST:
             raise _RefusedError(f"elements are nested more than {DEEPEST} deep")
+
+    def _begin_trace(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin a trace, or take in an attribute of the log."""
+        if _local(tag) == "trace":
+            self._trace = {}
+            self._traces += 1
+        elif attributes.get("key") == "format":
+            self._escaped = attributes.get("value") == OURS
 
     def _end(self, tag: str) -> None:
         self._depth -= 1

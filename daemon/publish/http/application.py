@@ -26,6 +26,7 @@ from .routes.live_io_routes import live_io_routes
 from .routes.live_routes import job_page_route, shell_routes
 from .routes.pacing_routes import pacing_routes
 from .routes.page_routes import Pages, page_routes
+from .routes.prediction_routes import prediction_routes
 from .routes.status_routes import status_routes
 
 _AS_TEXT: Final[dict[int | str, dict[str, Any]]] = {"default": {"description": "The reason, as text for probes"}}
@@ -94,6 +95,7 @@ def make_application(
     access = JobAccess(aggregator, clock, contention, archives=archives)
     # A job's id may contain slashes, so the longer path must come first.
     app.include_router(job_routes(access))
+    app.include_router(prediction_routes(access))
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))
     app.include_router(live_io_routes(access, contention))

@@ -113,16 +113,21 @@ def table_of(array: list[Any], width: int) -> list[list[int]]:
     return [[values[column * rows + row] for column in range(width)] for row in range(rows)]
 
 
-def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Tracing) -> None:
-    data = archive_of(tracing.info, tracing.chunks)
+def sections_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     assert data[:8] == b"IOTIDEAR"
     assert struct.unpack_from("<HHI", data, 8) == (3, 0, zlib.crc32(data[:12]))
-    at, pieces, merged, times = 16, {}, [], {}
+    at = 16
     while at < len(data):
         mark, kind, length, checksum = struct.unpack_from("<4sBxxxII", data, at)
         payload = data[at + 16 : at + 16 + length]
         assert (mark, checksum) == (bytes.fromhex("f16f540a"), zlib.crc32(data[at : at + 12] + payload))
         at += 16 + length
+        yield kind, payload
+
+
+def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Tracing) -> None:
+    pieces, merged, times = {}, [], {}
+    for kind, payload in sections_of(archive_of(tracing.info, tracing.chunks)):
         if kind in (2, 3):
             numbers, lengths, packed = msgspec.msgpack.decode(payload)
             whole = io.BytesIO(zlib.decompress(packed))
@@ -145,15 +150,19 @@ def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Trac
         elif kind == 3:
             stamps = times[lane, rank, ordinal]
             read += [(names[lane, rank], *call) for call in calls_of(of_part, numbers, stamps)]
-    expected = []
+    assert read == traced_calls(tracing)
+
+
+def traced_calls(tracing: Tracing) -> list[tuple[Any, ...]]:
+    calls: list[tuple[Any, ...]] = []
     for name, batches in tracing.batches.items():
         batch, table = concatenate(batches), tracing.tables[name]
         texts = [map(table.string, batch.call.tolist()), map(table.signature, batch.signature.tolist())]
         columns = [batch.tid, batch.errno, batch.handle, batch.file, batch.offset, batch.requested, batch.bytes]
         columns += [batch.start, batch.duration]
         rows = zip(*texts, *(each.tolist() for each in columns), strict=True)
-        expected += [(name, *row) for row in rows]
-    assert read == expected
+        calls += [(name, *row) for row in rows]
+    return calls
 
 
 def lines(packed: list[Any]) -> list[int]:
