@@ -18,6 +18,9 @@ LONG_AGO = -(2**62)
 class State:
     """Object that can be stored as plain data: numbers, arrays, lists and dicts by name."""
 
+    def fit(self) -> None:
+        """Free memory that is reserved and has no data; called before the object is written."""
+
     def snapshot(self) -> dict[str, Any]:
         """Return a copy of the state as plain data."""
         return {name: _copied(value) for name, value in vars(self).items()}

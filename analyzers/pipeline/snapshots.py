@@ -21,6 +21,7 @@ from msgspec.msgpack import Ext
 from pydantic import BaseModel
 
 from ...events import IotideError
+from ..common.state import State
 from .stored_names import attributes_of, class_of, stored_attributes, stored_class
 
 FORMAT: Final = 1
@@ -160,6 +161,8 @@ class _Writer:
             return [_BYTES, bytes(value)]
         if kind is deque:
             return [_DEQUE, self._all(value, where), value.maxlen]
+        if isinstance(value, State):
+            value.fit()
         names, values = _attributes(value, where)
         written = [self.value(each, f"{where}.{name}") for name, each in zip(names, values, strict=True)]
         made_of = value.__getnewargs__() if isinstance(value, str) else ()

@@ -78,7 +78,8 @@ class Gateway:
         self.peers = PeerBound(self._front, connections_per_peer, counters)
         self._receiving = LoopSocket(self._front)
         self._owners: dict[int, tuple[Worker, LoopSocket, ClientKeys | None]] = {}
-        self._answering: dict[int, asyncio.Task[None]] = {}
+        self._answering: dict[int, asyncio.TimerHandle] = {}
+        self._failure: asyncio.Future[None] | None = None
 
     def bind(self) -> str:
         """Bind the socket; return the endpoint, with the port chosen by the system. Raises ConfigError."""
@@ -138,69 +139,80 @@ class Gateway:
             socket.connect(worker.ingest)
             owner = LoopSocket(socket)
             self._owners[number] = worker, owner, keys
-            self._answering[number] = asyncio.create_task(self._answer(number, owner))
+            loop = asyncio.get_running_loop()
+            self._answering[number] = loop.call_later(_INITIAL_DELAY_S, self._begin_answers, number, owner)
 
     async def run(self) -> None:
-        """Forward messages until cancelled."""
-        next_s = 0.0
+        """Forward messages until cancelled; raise the exception of a message that cannot be forwarded."""
+        self._failure = failure = asyncio.get_running_loop().create_future()
+        self._receiving.on_messages(self._receive_some)
         while True:
-            if await self._receiving.wait(_TICK_S):
-                await self._receive_some()
-            if (now_s := time.monotonic()) >= next_s:
-                self.routes.forget(now_s)
-                next_s = now_s + _TICK_S
+            done, _ = await asyncio.wait([failure], timeout=_TICK_S)
+            if done:
+                failure.result()
+            self.routes.forget(time.monotonic())
 
     def close(self) -> None:
         """Close all sockets."""
-        for task in self._answering.values():
-            task.cancel()
+        for timer in self._answering.values():
+            timer.cancel()
         self.peers.close()
         for _, socket, _ in self._owners.values():
             socket.close()
         self._owners, self._answering = {}, {}
         self._receiving.close()
 
-    async def _receive_some(self) -> None:
+    def _receive_some(self) -> None:
         for _ in range(_MESSAGES_PER_TURN):
             if (parts := self._receiving.receive()) is None:
                 return
-            peer, *frames = parts
-            user = self._access.user_of(frames[-1]) if frames else ""
-            if user is None:
-                self._access.count("revoked")
-                self._send([peer, *REFUSAL])
-                continue
-            # The owner trusts the gateway about the user, which it cannot find itself.
-            way: list[Frame | zmq.Frame] = [peer, user.encode()] if self._is_encrypted else [peer]
-            views: list[Frame] = [frame.buffer for frame in frames]
-            sent, answers = self.routes.receive(peer.bytes, views, time.monotonic(), user)
-            for partition, message in sent:
-                unchanged = frames if message is views else message  # frames of ZeroMQ are not copied
-                # A message that would wait too long is lost: the next one reveals the gap to the owner.
-                try:
-                    self._owners[partition][1].send([*way, *unchanged])
-                except zmq.ZMQError:
-                    self.routes.counters["lost"] += 1
-            for answer in answers:
-                self._send([peer, *answer])
-        await asyncio.sleep(0)
+            try:
+                self._forward(parts)
+            except Exception as error:  # `run` reports it
+                self._fail(error)
 
-    async def _answer(self, partition: int, owner: LoopSocket) -> None:
-        await asyncio.sleep(_INITIAL_DELAY_S)
+    def _forward(self, parts: Sequence[zmq.Frame]) -> None:
+        """Forward a collector's message to the owners of its jobs, or answer it."""
+        peer, *frames = parts
+        user = self._access.user_of(frames[-1]) if frames else ""
+        if user is None:
+            self._access.count("revoked")
+            self._send([peer, *REFUSAL])
+            return
+        # The owner trusts the gateway about the user, which it cannot find itself.
+        way: list[Frame | zmq.Frame] = [peer, user.encode()] if self._is_encrypted else [peer]
+        views: list[Frame] = [frame.buffer for frame in frames]
+        sent, answers = self.routes.receive(peer.bytes, views, time.monotonic(), user)
+        for partition, message in sent:
+            unchanged = frames if message is views else message  # frames of ZeroMQ are not copied
+            # A message that would wait too long is lost: the next one reveals the gap to the owner.
+            try:
+                self._owners[partition][1].send([*way, *unchanged])
+            except zmq.ZMQError:
+                self.routes.counters["lost"] += 1
+        for answer in answers:
+            self._send([peer, *answer])
+
+    def _begin_answers(self, partition: int, owner: LoopSocket) -> None:
+        """Ask the collectors of a partition for HELLO, and forward its answers from now on."""
         for peer, message in self.routes.on_owner_changed(partition):
             self._send([peer, *message])
-        while True:
-            if await owner.wait(_TICK_S):
-                self._answer_some(partition, owner)
-                await asyncio.sleep(0)
+        owner.on_messages(lambda: self._answer_some(partition, owner))
 
     def _answer_some(self, partition: int, owner: LoopSocket) -> None:
         for _ in range(_MESSAGES_PER_TURN):
             if (parts := owner.receive()) is None:
                 return
             peer, *frames = parts
-            if self.routes.answer(peer.bytes, partition, [frame.buffer for frame in frames]):
-                self._send(parts)
+            try:
+                if self.routes.answer(peer.bytes, partition, [frame.buffer for frame in frames]):
+                    self._send(parts)
+            except Exception as error:  # `run` reports it
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        if self._failure is not None and not self._failure.done():
+            self._failure.set_exception(error)
 
     def _send(self, message: Sequence[Frame | zmq.Frame]) -> None:
         with contextlib.suppress(zmq.ZMQError):  # the peer has disconnected or does not read; it will ask again

@@ -254,7 +254,8 @@ class SavedState:
                 if self._file is not None and changed is not None and job not in changed and job in before:
                     writer.copy(job, self._file)
                 else:
-                    writer.job(job, snapshot(session, shared), card_of(session, now_s))
+                    card = card_of(session, now_s)  # first: its sums combine rows, and the document gets smaller
+                    writer.job(job, snapshot(session, shared), card)
             if self._file is not None:
                 for job in jobs.asleep:
                     writer.copy(job, self._file)

@@ -98,6 +98,8 @@ class StreamWriter:
         self._total_bytes = sum(each.size for each in earlier)
         self._sync_target = first - 1
         self._is_closing = self._is_flushing = False
+        self._is_idle = False
+        """Whether the connection's thread waits, or will wait, until it is woken."""
         self._work_added = asyncio.Event()
         self._done = link.begin(self._run())
 
@@ -118,7 +120,7 @@ class StreamWriter:
             self._pending_bytes += record.size
             is_large = self._pending_bytes > _LAZY_BYTES
         if is_large:
-            self._wake()
+            self._wake_if_idle()
 
     def sync(self, number: int, *, wait: bool = False) -> None:
         """Store all records up to a number."""
@@ -126,7 +128,7 @@ class StreamWriter:
             is_new = number > self._sync_target
             self._sync_target = max(self._sync_target, number)
         if is_new:
-            self._wake()
+            self._wake_if_idle()
         with self._changed:
             while wait and self.synced < number and not self.problem:
                 self._changed.wait()
@@ -135,7 +137,7 @@ class StreamWriter:
         """Append all added records."""
         self._is_flushing = bool(self._pending)
         if self._is_flushing:
-            self._wake()
+            self._wake_if_idle()
 
     def fence(self) -> None:
         """Stop appending: another aggregator has the lease."""
@@ -160,11 +162,21 @@ class StreamWriter:
     def _wake(self) -> None:
         self._link.call_soon(self._work_added.set)
 
+    def _wake_if_idle(self) -> None:
+        """Wake the connection's thread once, and not while it appends: it then finds further work itself."""
+        with self._changed:
+            is_idle, self._is_idle = self._is_idle, False
+        if is_idle:
+            self._wake()
+
     # ---- in the connection's thread ----
 
     async def _run(self) -> None:
         while not (self._is_closing and not self._pending) and not self.problem:
-            await self._work_added.wait()
+            with self._changed:  # work that is added from now on wakes this thread
+                self._is_idle = not self._has_work
+            if self._is_idle:
+                await self._work_added.wait()
             self._work_added.clear()
             while self._has_work and not self.problem:
                 with self._changed:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from iotide.analyzers.dfg.state.reorder_buffer import ReorderBuffer
 from iotide.analyzers.pipeline import stored_names
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.snapshots import STATE_VERSION, SnapshotError, restore, schema, snapshot
@@ -72,6 +73,17 @@ def test_arrays_keep_their_values_types_and_shapes(array: np.ndarray[Any, Any]) 
     assert read.dtype == array.dtype
     assert read.shape == array.shape
     assert read.tobytes() == array.tobytes()
+
+
+def test_reserved_memory_is_not_written() -> None:
+    buffer, count = ReorderBuffer(), 10_000
+    numbers = np.arange(count)
+    buffer.put(1, numbers.astype(np.int32), numbers, numbers, numbers)
+    buffer.accept(None)
+    buffer.take(count - 11, 10)
+    document = snapshot(buffer)
+    assert len(document) < 2000
+    assert restore(document).events.start.tolist() == buffer.events.start.tolist() == list(range(count - 10, count))
 
 
 def test_a_column_of_one_value_stays_one_value() -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 import zmq
 import zmq.asyncio
 from iotide.daemon.access.access import Access
@@ -18,6 +19,7 @@ from iotide.events import Definitions, StreamInfo, empty_batch
 from iotide.events.network.wire import Heartbeat, Hello, encode, encode_batch
 from support.servers.running_aggregator import until
 from support.servers.sinks import RememberingSink
+from support.system.waiting import DEADLINE_S
 
 ANSWERS = 20_000
 ANSWER_MS = 60_000
@@ -25,6 +27,43 @@ ANSWER_MS = 60_000
 COLLECTORS = 10
 BATCHES = 256
 """Default of ``bounds.credit``."""
+
+
+class FailingAccess(Access):
+    """Fails once."""
+
+    fails = True
+
+    def user_of(self, last: zmq.Frame) -> str | None:
+        if self.fails:
+            self.fails = False
+            raise ValueError("cannot be read")
+        return super().user_of(last)
+
+
+async def test_message_that_fails_is_reported_and_the_next_one_forwarded(tmp_path: Path) -> None:
+    counters: Counter[str] = Counter()
+    context = zmq.asyncio.Context()
+    endpoint = f"ipc://{tmp_path}/in"
+    gateway = Gateway(
+        context, endpoint, 1, max_streams=10, forget_after_s=600.0, allow_plaintext=False,
+        access=FailingAccess(AccessSettings(), lambda _: None, counters), connections_per_peer=100, counters=counters,
+    )  # fmt: skip
+    gateway.bind()
+    collector: zmq.asyncio.Socket = context.socket(zmq.DEALER)
+    collector.linger = 0
+    collector.connect(endpoint)
+    try:
+        await collector.send_multipart(encode(Heartbeat(collector="c")))
+        async with asyncio.timeout(DEADLINE_S):
+            with pytest.raises(ValueError, match="cannot be read"):
+                await gateway.run()
+        await collector.send_multipart(encode(Heartbeat(collector="c")))
+        assert await collector.poll(ANSWER_MS)
+    finally:
+        gateway.close()
+        collector.close()
+        context.term()
 
 
 async def test_no_message_within_the_credit_is_lost_while_an_owner_is_unreachable(tmp_path: Path) -> None:

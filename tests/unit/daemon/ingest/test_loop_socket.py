@@ -64,3 +64,52 @@ async def test_frames_that_were_received_are_sent_on_unchanged() -> None:
         router.send(frames)
         assert await dealer.wait(DEADLINE_S)
         assert [frame.bytes for frame in dealer.receive() or []] == [b"header", bytes(100_000)]
+
+
+async def test_function_gets_all_messages_some_at_a_time() -> None:
+    """Some of them arrive while another one is sent, which consumes their signal."""
+    async with pair() as (router, dealer):
+        found: list[bytes] = []
+        done = asyncio.Event()
+
+        def receive_some() -> None:
+            frames = dealer.receive()
+            assert frames is not None
+            found.append(frames[-1].bytes)
+            if len(found) == 10:
+                done.set()
+
+        dealer.send([b"hello"])
+        assert await router.wait(DEADLINE_S)
+        received = router.receive()
+        assert received is not None
+        dealer.on_messages(receive_some)
+        for number in range(10):
+            router.send([received[0], b"%d" % number])
+            if number % 3 == 2:
+                time.sleep(_COMMANDS_S)  # noqa: ASYNC251 - asyncio must not see the signal
+                dealer.send([b"more"])
+        async with asyncio.timeout(DEADLINE_S):
+            await done.wait()
+        assert found == [b"%d" % number for number in range(10)]
+
+
+async def test_function_that_fails_is_called_again_for_the_other_messages() -> None:
+    async with pair() as (router, dealer):
+        failures: list[dict[str, object]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context))
+        done = asyncio.Event()
+
+        def receive_some() -> None:
+            frames = router.receive()
+            assert frames is not None
+            if frames[-1].bytes == b"bad":
+                raise ValueError
+            done.set()
+
+        router.on_messages(receive_some)
+        dealer.send([b"bad"])
+        dealer.send([b"good"])
+        async with asyncio.timeout(DEADLINE_S):
+            await done.wait()
+        assert [type(each["exception"]) for each in failures] == [ValueError]
