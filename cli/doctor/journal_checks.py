@@ -11,7 +11,7 @@ from ...daemon.journal.settings import JournalSettings
 from ...daemon.settings import load_settings
 from ...events import ConfigError
 from .checks import Finding
-from .nats_servers import UnusableServersError, inspect_servers, store_findings, usable_servers
+from .nats_servers import UnusableServersError, inspect_servers, server_findings, store_findings
 from .partition_checks import partition_findings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def journal_findings(config: Path) -> list[Finding]:
         seen = inspect_servers(lambda: _inspection(settings))
     except UnusableServersError as error:
         return [error.finding]
-    found = [usable_servers(settings.servers, settings.replicas)]
+    found = server_findings(settings.servers, settings.replicas, () if seen is None else seen.unsynced)
     if seen is None:
         return [*found, Finding("journal", True, False, f"{settings.name}: nothing yet; the first aggregator makes it")]
     detail = f"{settings.name}: server {seen.version}, {seen.messages} messages of {seen.size:,} bytes"

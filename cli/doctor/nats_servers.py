@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ...events import ConfigError
 from .checks import Finding, extra
 
 if TYPE_CHECKING:
-    from ...daemon.journal.jetstream.stores import StoreUse
+    from ...daemon.journal.jetstream.stores import Stores
 
 _T = TypeVar("_T")
 _REMEDY: Final = "see docs/failover.md"
@@ -50,16 +50,19 @@ def inspect_servers(load: Callable[[], Callable[[], _T]]) -> _T:
         raise UnusableServersError(Finding("NATS servers", False, True, text, _REMEDY)) from None
 
 
-def usable_servers(servers: Sequence[str], replicas: int) -> Finding:
-    """Return the finding on usable servers: their addresses, and the durability of acknowledged messages."""
+def server_findings(servers: Sequence[str], replicas: int, unsynced: Sequence[str]) -> list[Finding]:
+    """Return the findings on usable servers: their addresses, and the durability of acknowledged messages."""
+    if unsynced:
+        return [Finding("NATS servers", False, True, problem, _REMEDY) for problem in unsynced]
     kept = f"{replicas} replicas" + ("" if replicas > 1 else ", synced before they are acknowledged")
-    return Finding("NATS servers", True, True, f"{', '.join(servers)}; {kept}")
+    return [Finding("NATS servers", True, True, f"{', '.join(servers)}; {kept}")]
 
 
-def store_findings(stores: Iterable[StoreUse]) -> list[Finding]:
-    """Return a finding per store that is full or nearly full, or one for all."""
-    found, most = [], 0.0
-    for each in stores:
+def store_findings(stores: Stores) -> list[Finding]:
+    """Return a finding per store that is unknown, full or nearly full. Return one for all if there is none."""
+    remedy = "start this server, or correct journal.monitors"
+    found, most = [Finding("NATS store", False, False, problem, remedy) for problem in stores.unknown], 0.0
+    for each in stores.limited:
         used = each.used / each.limit
         most = max(most, used)
         is_full = each.limit - each.used < _FULL_BYTES

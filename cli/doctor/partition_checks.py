@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ...daemon.settings import AggregatorSettings
 from ...events import ConfigError
 from .checks import Finding
-from .nats_servers import UnusableServersError, inspect_servers, store_findings, usable_servers
+from .nats_servers import UnusableServersError, inspect_servers, server_findings, store_findings
 
 if TYPE_CHECKING:
     from ...daemon.inspection.cluster_inspection import ClusterState, PartitionState
@@ -24,9 +24,10 @@ def partition_findings(settings: AggregatorSettings) -> list[Finding]:
         seen = inspect_servers(lambda: _inspection(settings))
     except UnusableServersError as error:
         return [error.finding]
-    found = [usable_servers(settings.journal.servers, settings.journal.replicas)]
+    journal = settings.journal
+    found = server_findings(journal.servers, journal.replicas, () if seen is None else seen.unsynced)
     if seen is None:
-        detail = f"{settings.journal.name}: nothing yet; the first member makes it"
+        detail = f"{journal.name}: nothing yet; the first member makes it"
         return [*found, Finding("cluster", False, True, detail, "start iotide serve with these settings")]
     return [*found, *store_findings(seen.stores), *findings_of(seen, settings.access.principals)]
 

@@ -14,12 +14,12 @@ from ...events import ConfigError
 from ..cluster.members import Member, entries, partitions_in
 from ..cluster.worker_settings import journal_of
 from ..journal.contract import Position
-from ..journal.jetstream.inspection import check_server
+from ..journal.jetstream.inspection import nothing_stored, unsynced_servers
 from ..journal.jetstream.lease_holder import KEY
-from ..journal.jetstream.link import NatsLink
+from ..journal.jetstream.link import NatsLink, check_version
 from ..journal.jetstream.resources import lease_bucket, snapshot_bucket, stream_names
 from ..journal.jetstream.snapshots import Snapshots
-from ..journal.jetstream.stores import StoreUse, store_uses
+from ..journal.jetstream.stores import Stores, store_uses
 from ..settings import AggregatorSettings
 
 
@@ -55,16 +55,17 @@ class ClusterState(NamedTuple):
     members: dict[str, MemberState]
     analyzer: str
     """Host and process that analyzes contention; "" for none."""
-    stores: tuple[StoreUse, ...] = ()
+    stores: Stores = Stores()
     """Use of limited stores."""
+    unsynced: tuple[str, ...] = ()
+    """Reasons why acknowledged messages may not be on disk."""
 
 
 def inspect_cluster(settings: AggregatorSettings) -> ClusterState | None:
     """Return the state of a cluster, or None if it does not exist.
 
     Raises:
-        ConfigError: the servers do not answer, are too old or less durable than configured, or the cluster has another
-            number of partitions.
+        ConfigError: the servers do not answer or are too old, or the cluster has another number of partitions.
     """
     link = NatsLink(settings.journal)
     try:
@@ -74,13 +75,14 @@ def inspect_cluster(settings: AggregatorSettings) -> ClusterState | None:
 
 
 async def _inspect(link: NatsLink, settings: AggregatorSettings) -> ClusterState | None:
-    version = await check_server(link, settings.journal)
+    version = check_version(link.client)
+    unsynced = await unsynced_servers(settings.journal)
     name, count = settings.journal.name, settings.cluster.partitions
     jetstream = link.jetstream
     try:
         found = partitions_in((await jetstream.stream_info(f"KV_iotide-members-{name}")).config)
     except NotFoundError:
-        return None
+        return nothing_stored(unsynced)
     if found != count:
         raise ConfigError(f"the cluster {name} has {found} partitions; cluster.partitions = {count} differs")
     members = {}
@@ -95,7 +97,8 @@ async def _inspect(link: NatsLink, settings: AggregatorSettings) -> ClusterState
     partitions = {number: await _partition(jetstream, journal_of(name, number)) for number in range(count)}
     analyzer = await _holder(jetstream, f"iotide-contention-{name}")
     streams = [await jetstream.stream_info(stream_names(journal_of(name, each))[0]) for each in _started(partitions)]
-    return ClusterState(version, partitions, members, analyzer, await store_uses(jetstream, settings.journal, streams))
+    stores = await store_uses(jetstream, settings.journal, streams)
+    return ClusterState(version, partitions, members, analyzer, stores, unsynced)
 
 
 def _started(partitions: Mapping[int, PartitionState | None]) -> list[int]:

@@ -14,14 +14,14 @@ from .link import NatsLink, check_version
 from .resources import (
     SAFE_REPLICAS,
     check_replicas,
-    check_sync,
     lease_bucket,
     snapshot_bucket,
     stream_names,
     stream_problem,
+    sync_problems,
 )
 from .snapshots import Snapshots
-from .stores import StoreUse, store_uses
+from .stores import Stores, store_uses
 
 
 class JournalState(NamedTuple):
@@ -36,15 +36,17 @@ class JournalState(NamedTuple):
     """Bytes of the stream."""
     snapshot: Position | None
     """Position of the latest snapshot."""
-    stores: tuple[StoreUse, ...] = ()
+    stores: Stores = Stores()
     """Use of limited stores."""
+    unsynced: tuple[str, ...] = ()
+    """Reasons why acknowledged messages may not be on disk."""
 
 
 def inspect_journal(settings: JournalSettings) -> JournalState | None:
     """Return the state of a journal, or None if it does not exist.
 
     Raises:
-        ConfigError: the servers do not answer, are too old, or are less durable than configured.
+        ConfigError: the servers do not answer, are too old, or have fewer replicas than configured.
     """
     link = NatsLink(settings)
     try:
@@ -53,22 +55,26 @@ def inspect_journal(settings: JournalSettings) -> JournalState | None:
         link.close()
 
 
-async def check_server(link: NatsLink, settings: JournalSettings) -> str:
-    """Return the version of the answering server. Raises ConfigError if it is too old or not durable."""
-    version = check_version(link.client)
-    if settings.replicas < SAFE_REPLICAS:
-        await check_sync(settings)
-    return version
+async def unsynced_servers(settings: JournalSettings) -> tuple[str, ...]:
+    """Return why acknowledged messages may not be on disk; empty with enough replicas."""
+    return tuple(await sync_problems(settings)) if settings.replicas < SAFE_REPLICAS else ()
+
+
+def nothing_stored(unsynced: tuple[str, ...]) -> None:
+    """Return None, for nothing that could be inspected. Raises ConfigError if the servers are not durable."""
+    if unsynced:
+        raise ConfigError("; ".join(unsynced))
 
 
 async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | None:
-    version = await check_server(link, settings)
+    version = check_version(link.client)
+    unsynced = await unsynced_servers(settings)
     jetstream = link.jetstream
     stream, subject = stream_names(settings.name)
     try:
         info = await jetstream.stream_info(stream)
     except NotFoundError:
-        return None
+        return nothing_stored(unsynced)
     if problem := stream_problem(info.config, subject):
         raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
     names = f"KV_{lease_bucket(settings.name)}", f"OBJ_{snapshot_bucket(settings.name)}"
@@ -84,4 +90,4 @@ async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | 
     kept = await Snapshots(jetstream, await jetstream.object_store(bucket), bucket).list_stored()
     at = kept[-1].at if kept else None
     stores = await store_uses(jetstream, settings, infos)
-    return JournalState(version, owner, info.state.messages, info.state.bytes, at, stores)
+    return JournalState(version, owner, info.state.messages, info.state.bytes, at, stores, unsynced)

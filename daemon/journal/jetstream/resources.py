@@ -24,6 +24,8 @@ _SECOND_NS: Final = 1e9
 _LEASE_SHARE: Final = 5
 _REQUEST_S: Final = 5.0
 _MAX_REPLY_BYTES: Final = 1 << 22
+MONITOR_ERRORS: Final = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""Errors of a monitoring address that does not answer, or answers with other data."""
 
 
 class JournalResources(NamedTuple):
@@ -133,26 +135,42 @@ async def check_sync(settings: JournalSettings) -> None:
     """Check that each server syncs messages to disk before it acknowledges them.
 
     Raises:
-        ConfigError: a server does not, or cannot be queried.
+        ConfigError: some servers do not, or cannot be queried; the text names all of them.
     """
+    if problems := await sync_problems(settings):
+        raise ConfigError("; ".join(problems))
+
+
+async def sync_problems(settings: JournalSettings) -> list[str]:
+    """Return why acknowledged messages may not be on disk, one reason per server."""
     if not settings.monitors:
-        raise ConfigError(
+        return [
             f"journal.replicas = {settings.replicas} keeps acknowledged messages only if the servers have "
             "sync_interval: always; list their monitoring addresses in journal.monitors to have that checked, or set "
             f"journal.replicas = {SAFE_REPLICAS}"
-        )
-    for monitor in settings.monitors:
-        address = f"{monitor.rstrip('/')}/jsz?config=true"
-        try:
-            config = (await asyncio.to_thread(monitor_data, address))["config"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{address} does not return the server's sync_interval: {error}") from None
-        if config.get("sync_always") is not True:
-            interval_s = float(config.get("sync_interval", 0)) / _SECOND_NS
-            raise ConfigError(
-                f"the server at {monitor} acknowledges messages up to {interval_s:g} s before they are on disk: set "
-                f"sync_interval: always, or journal.replicas = {SAFE_REPLICAS}"
-            )
+        ]
+    found = await asyncio.gather(*(_sync_problem(monitor) for monitor in settings.monitors))
+    return [problem for problem in found if problem]
+
+
+async def _sync_problem(monitor: str) -> str:
+    address = store_address(monitor)
+    try:
+        config = (await asyncio.to_thread(monitor_data, address))["config"]
+        if config.get("sync_always") is True:
+            return ""
+        interval_s = float(config.get("sync_interval", 0)) / _SECOND_NS
+    except MONITOR_ERRORS as error:
+        return f"{address} does not return the server's sync_interval: {error}"
+    return (
+        f"the server at {monitor} acknowledges messages up to {interval_s:g} s before they are on disk: set "
+        f"sync_interval: always, or journal.replicas = {SAFE_REPLICAS}"
+    )
+
+
+def store_address(monitor: str) -> str:
+    """Return the address of a server's store settings and use, from its monitoring address."""
+    return f"{monitor.rstrip('/')}/jsz?config=true"
 
 
 def monitor_data(address: str) -> dict[str, Any]:

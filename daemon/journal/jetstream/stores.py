@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from nats.js import JetStreamContext, api
 
-from ....events import ConfigError
 from ..settings import JournalSettings
-from .resources import monitor_data
+from .resources import MONITOR_ERRORS, monitor_data, store_address
 
 
 class StoreUse(NamedTuple):
@@ -25,27 +24,39 @@ class StoreUse(NamedTuple):
     """Option that sets the limit."""
 
 
+class Stores(NamedTuple):
+    """Use of the stores, as far as it is known."""
+
+    limited: tuple[StoreUse, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Servers in ``journal.monitors`` that do not return the use of their store: address and reason."""
+
+
 async def store_uses(
     jetstream: JetStreamContext, settings: JournalSettings, streams: Iterable[api.StreamInfo]
-) -> tuple[StoreUse, ...]:
+) -> Stores:
     """Return the use of each limited store: of the servers in ``journal.monitors``, of the account and of streams.
 
     Raises:
-        ConfigError: a monitoring address does not answer.
         NatsError, TimeoutError: the servers do not answer.
     """
-    found = []
-    for monitor in settings.monitors:
-        address = f"{monitor.rstrip('/')}/jsz?config=true"
-        try:
-            data = await asyncio.to_thread(monitor_data, address)
-            limit = int(data["config"].get("max_storage", 0))
-            found.append(StoreUse(f"server at {monitor}", int(data.get("storage", 0)), limit, "max_file_store"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ConfigError(f"{address} does not return the use of the server's store: {error}") from None
+    answers = await asyncio.gather(*(_server_store(monitor) for monitor in settings.monitors))
+    found = [each for each in answers if isinstance(each, StoreUse)]
     account = await jetstream.account_info()
     found.append(StoreUse("account", account.storage, account.limits.max_storage, "max_file of the account"))
-    for each in streams:
-        limit = each.config.max_bytes or -1
-        found.append(StoreUse(f"stream {each.config.name}", each.state.bytes, limit, "max_bytes of the stream"))
-    return tuple(each for each in found if each.limit > 0)
+    for stream in streams:
+        limit = stream.config.max_bytes or -1
+        found.append(StoreUse(f"stream {stream.config.name}", stream.state.bytes, limit, "max_bytes of the stream"))
+    limited = tuple(each for each in found if each.limit > 0)
+    return Stores(limited, tuple(each for each in answers if isinstance(each, str)))
+
+
+async def _server_store(monitor: str) -> StoreUse | str:
+    """Return the use of a server's store, or why it is unknown."""
+    address = store_address(monitor)
+    try:
+        data = await asyncio.to_thread(monitor_data, address)
+        limit = int(data["config"].get("max_storage", 0))
+        return StoreUse(f"server at {monitor}", int(data.get("storage", 0)), limit, "max_file_store")
+    except MONITOR_ERRORS as error:
+        return f"{address} does not return the use of the server's store: {error}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from iotide.cli.doctor.nats_servers import store_findings
+from iotide.cli.doctor.nats_servers import server_findings, store_findings
 from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
 from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
 from iotide.daemon.journal.jetstream import stream_journal, stream_writer
@@ -161,6 +161,21 @@ def test_full_store_is_reported_and_costs_no_record(
     after, found = begun(settings, tmp_path)
     assert numbers(found) == list(range(1, 9))
     after.release()
+
+
+def test_silent_monitor_is_named_and_the_other_servers_are_checked(settings: JournalSettings, tmp_path: Path) -> None:
+    journal, _ = begun(settings, tmp_path)
+    journal.release()
+    silent = "http://127.0.0.1:1"
+    seen = inspect_journal(settings.model_copy(update={"monitors": (silent, *settings.monitors)}))
+    assert seen is not None
+    assert [each.name for each in seen.stores.limited] == [f"server at {settings.monitors[0]}"]
+    (unknown,) = store_findings(seen.stores)
+    assert (unknown.works, unknown.necessary) == (False, False)
+    assert silent in unknown.detail
+    (unsynced,) = server_findings(settings.servers, settings.replicas, seen.unsynced)
+    assert (unsynced.works, unsynced.necessary) == (False, True)
+    assert silent in unsynced.detail
 
 
 def test_second_writer_fences_the_first(settings: JournalSettings, tmp_path: Path) -> None:
