@@ -7,12 +7,10 @@ import contextlib
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import httpx
 from starlette.applications import Starlette
-from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -21,19 +19,12 @@ from starlette.routing import Route
 
 from ...results.base import MODELS_VERSION
 from ..publish.http.job_paths import JobPaths
-from ..publish.http.request_bounds import MEMBER_HEADER, explain
+from ..publish.http.request_bounds import explain
 from .cross_partition import MISSING_HEADER, CrossPartitionQueries
-from .forwarded_paths import original_path, partitions_of_path, path_of
+from .forwarded_paths import partitions_of_path, path_of
 from .members import Member, public_data
+from .partition_requests import PartitionRequests, unserved
 
-_FORWARDED: Final = "x-iotide-partition"
-"""Header for another member. The request is for its own partition and must not be forwarded."""
-_HOP_HEADERS: Final = frozenset(
-    {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
-)
-_MAX_LIST_BYTES: Final = 256 << 20
-_INTERNAL: Final = "/internal/"
-"""Prefix of a partition's paths for members."""
 _MAX_NUMBER: Final = 10**9
 """Value of longer numbers in a path or query; ``int`` refuses those of thousands of digits."""
 _JOB_PREFIXES: Final = ("/api/v1/jobs/", "/jobs/")
@@ -85,13 +76,10 @@ class Front:
         trust: ssl.SSLContext | None = None,
         token: str = "",
     ) -> None:
-        self._partitions, self._members, self._own, self._name = partitions, members, own, name
-        self._metrics, self._not_ready, self._within_s = metrics, not_ready, within_s
-        self._token = token
-        limits = httpx.Limits(max_connections=256, max_keepalive_connections=64)
-        timeout = httpx.Timeout(within_s, read=None)
-        verify = trust or ssl.create_default_context()
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=False, verify=verify)
+        self._partitions, self._members, self._own = partitions, members, own
+        self._metrics, self._not_ready = metrics, not_ready
+        self._requests = PartitionRequests(members, own, name, within_s, trust, token)
+        fetch = self._requests.fetch
         self.app = Starlette(
             routes=[
                 Route("/healthz", self._healthz),
@@ -101,7 +89,7 @@ class Front:
                 Route("/api/v1/prometheus", self._discovery),
                 Route("/partitions/{number}/internal/{rest:path}", self._to_partition, methods=["GET", "POST"]),
                 Route("/partitions/{number}/{rest:path}", self._to_partition),
-                *CrossPartitionQueries(partitions, self._fetch, self._any_partition, self._forward_to_owner).routes,
+                *CrossPartitionQueries(partitions, fetch, self._any_partition, self._forward_to_owner).routes,
                 Route("/api/v1/jobs", self._jobs),
                 Route("/api/v1/fleet", self._fleet),
                 Route("/api/v1/status", self._status),
@@ -114,11 +102,11 @@ class Front:
 
     def _any_partition(self) -> int | None:
         """Return a partition that has an owner, preferably one of this machine. Return None if there is none."""
-        return min(self._reachable(), key=lambda number: (number not in self._own(), number), default=None)
+        return min(self._requests.reachable(), key=lambda number: (number not in self._own(), number), default=None)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._requests.close()
 
     async def _healthz(self, _request: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -215,9 +203,10 @@ class Front:
     async def _forward_to_all(self, request: Request) -> Response:
         """Forward a request to each partition; answer with the worst status."""
         body = await request.body()
-        results = await asyncio.gather(*(self._fetch(request, number, body) for number in self._reachable()))
+        requests = self._requests
+        results = await asyncio.gather(*(requests.fetch(request, number, body) for number in requests.reachable()))
         if not results:
-            return _unavailable(range(self._partitions))
+            return unserved(range(self._partitions))
         return max(results, key=lambda each: each.status_code)
 
     async def _to_partition(self, request: Request) -> Response:
@@ -225,98 +214,30 @@ class Front:
         number = _number(text, self._partitions)
         if number >= self._partitions:
             return JSONResponse({"error": f"there is no partition {text}", "expected": "one of /api/v1/cluster"}, 404)
-        return await self._stream_answer(request, number, "/" + path_of(request).split("/", 3)[3])
+        return await self._requests.stream(request, number, "/" + path_of(request).split("/", 3)[3])
 
     async def _forward_to_owner(self, request: Request) -> Response:
         """Forward a request on a job to its owner, and others to any partition."""
         path = path_of(request)
         prefix = next((prefix for prefix in _JOB_PREFIXES if path.startswith(prefix)), None)
         if prefix is None:
-            numbers: Sequence[int] = sorted(self._reachable(), key=lambda number: number not in self._own())[:1]
-            if not numbers:
-                return _unavailable(range(self._partitions))
-            return await self._stream_answer(request, numbers[0], path)
+            if (anyone := self._any_partition()) is None:
+                return unserved(range(self._partitions))
+            return await self._requests.stream(request, anyone, path)
         answer: Response | None = None
         for number in partitions_of_path(path.removeprefix(prefix), self._partitions):
             if answer is not None and isinstance(answer, StreamingResponse) and answer.background is not None:
                 await answer.background()
-            answer = await self._stream_answer(request, number, path)
+            answer = await self._requests.stream(request, number, path)
             if answer.status_code != _NOT_FOUND:
                 return answer
         return answer or JSONResponse({"error": "no job is named", "expected": "the id of a job"}, _NOT_FOUND)
-
-    def _reachable(self) -> list[int]:
-        others = {number for member in self._members().values() if member.http for number in member.serves}
-        return sorted({*self._own(), *others})
-
-    def _target(self, number: int, *, only_own: bool) -> tuple[str, str] | None:
-        """Return URL and token of a partition at its process or at another member; None if there is none."""
-        if (own := self._own().get(number)) is not None:
-            return own, self._token
-        for name, member in sorted(self._members().items()):
-            if number in member.serves and member.http is not None and name != self._name and not only_own:
-                return f"{member.http}/partitions/{number}", member.token
-        return None
-
-    async def _stream_answer(self, request: Request, number: int, path: str) -> Response:
-        """Forward a request, and stream the answer back, including server-sent events."""
-        if (found := self._target(number, only_own=_FORWARDED in request.headers)) is None:
-            return _unavailable([number])
-        url, token = found
-        body = await request.body() if request.method == "POST" else b""
-        target = httpx.URL(url + original_path(request, path), query=request.scope["query_string"] or None)
-        headers = _headers(request, number, token if path.startswith(_INTERNAL) else "")
-        sent = self._client.build_request(request.method, target, headers=headers, content=body)
-        try:
-            async with asyncio.timeout(self._within_s):
-                answer = await self._client.send(sent, stream=True)
-        except (httpx.HTTPError, TimeoutError) as error:
-            return _unavailable([number], type(error).__name__)
-        headers = {name: value for name, value in answer.headers.items() if name not in _HOP_HEADERS}
-        return StreamingResponse(
-            _pass_through(answer), answer.status_code, headers, background=BackgroundTask(answer.aclose)
-        )
-
-    async def _fetch(
-        self,
-        request: Request,
-        number: int,
-        body: bytes = b"",
-        query: Mapping[str, str] | None = None,
-        *,
-        path: str = "",
-        method: str = "",
-    ) -> Response:
-        if (found := self._target(number, only_own=False)) is None:
-            return _unavailable([number])
-        url, token = found
-        try:
-            async with asyncio.timeout(self._within_s):
-                parameters = request.query_params if query is None else query
-                async with self._client.stream(
-                    method or request.method,
-                    url + (path or original_path(request, path_of(request))),
-                    params=dict(parameters),
-                    headers=_headers(request, number, token if path.startswith(_INTERNAL) else ""),
-                    content=body,
-                ) as answer:
-                    read = bytearray()
-                    async for piece in answer.aiter_bytes():
-                        read += piece
-                        if len(read) > _MAX_LIST_BYTES:
-                            return _unavailable([number], "a longer answer than there may be")
-        except (httpx.HTTPError, TimeoutError) as error:
-            return _unavailable([number], type(error).__name__)
-        headers = {
-            name: value for name, value in answer.headers.items() if name in ("content-type", "www-authenticate")
-        }
-        return Response(bytes(read), answer.status_code, headers)
 
     async def _fetch_all(self, request: Request, query: Mapping[str, str] | None = None) -> list[PartitionAnswer]:
         """Send the same request to each partition."""
 
         async def one(number: int) -> PartitionAnswer:
-            answer = await self._fetch(request, number, b"", query)
+            answer = await self._requests.fetch(request, number, b"", query)
             try:
                 body = json.loads(bytes(answer.body))
             except ValueError:
@@ -353,26 +274,8 @@ def _refusal(answers: Sequence[PartitionAnswer]) -> Response | None:
     return JSONResponse(worst.body or {"error": worst.problem, "expected": "another try"}, worst.status, headers)
 
 
-def _unavailable(numbers: Sequence[int] | range, reason: str = "no member serves it") -> Response:
-    named = ", ".join(map(str, numbers))
-    text = {"error": f"partition {named} does not answer: {reason}", "expected": "another try in some seconds"}
-    return JSONResponse(text, 503, {"retry-after": "5"})
-
-
-def _headers(request: Request, number: int, token: str) -> dict[str, str]:
-    left_out = {*_HOP_HEADERS, _FORWARDED, MEMBER_HEADER}
-    kept = {name: value for name, value in request.headers.items() if name not in left_out}
-    return {**kept, _FORWARDED: str(number), **({MEMBER_HEADER: token} if token else {})}
-
-
 def _number(text: str, default: int) -> int:
     """Return a number of a path or query; ``default`` if it is none."""
     if not (text.isascii() and text.isdecimal()):
         return default
     return int(text) if len(text) < len(str(_MAX_NUMBER)) else _MAX_NUMBER
-
-
-async def _pass_through(answer: httpx.Response) -> AsyncIterator[bytes]:
-    with contextlib.suppress(httpx.HTTPError):  # the owner ended, and so does this connection
-        async for piece in answer.aiter_raw():
-            yield piece

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from iotide.daemon.access.settings import AccessSettings
+from iotide.daemon.cluster import partition_requests
 from iotide.daemon.cluster.forwarded_paths import partitions_of_path
 from iotide.daemon.cluster.front import MISSING_HEADER, Front
 from iotide.daemon.cluster.http_serving import trusted
@@ -98,6 +99,51 @@ async def test_lists_are_those_of_all_partitions() -> None:
         assert [row["job"] for row in answer.json()["jobs"]] == JOBS[::-1]
         assert MISSING_HEADER not in answer.headers
         assert [row["job"] for row in (await client.get("/api/v1/jobs?latest=2")).json()["jobs"]] == JOBS[:-3:-1]
+
+
+@pytest.mark.slow
+async def test_requests_wait_for_the_new_owner_of_a_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition_requests, "_HAND_OVER_S", DEADLINE_S)
+    ended = "http://127.0.0.1:1"
+    one, other = (next(job for job in JOBS if partition_of(job, 2) == number) for number in range(2))
+    async with AsyncExitStack() as stack:
+        owners = {0: await at(stack, partition(0, {one: 1.0})), 1: ended}
+        searched = asyncio.Event()
+
+        def own() -> dict[int, str]:
+            if 1 not in owners:
+                searched.set()
+            return owners
+
+        front = Front(2, dict, own, "a", bytes, str, DEADLINE_S)
+        stack.push_async_callback(front.close)
+        base = await at(stack, front.app)
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=base, trust_env=False, timeout=DEADLINE_S))
+        asked = [asyncio.create_task(client.get(path)) for path in ("/api/v1/jobs", f"/api/v1/jobs/{other}")]
+        del owners[1]
+        async with asyncio.timeout(DEADLINE_S):
+            await searched.wait()
+        assert not any(each.done() for each in asked)
+        owners[1] = await at(stack, partition(1, {other: 2.0}))
+        found, job = await asyncio.gather(*asked)
+        assert [row["job"] for row in found.json()["jobs"]] == [other, one]
+        assert MISSING_HEADER not in found.headers
+        assert job.json()["at"] == 1
+
+
+@pytest.mark.slow
+async def test_only_the_first_request_waits_while_a_partition_stays_without_an_owner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with AsyncExitStack() as stack:
+        owners = {0: await at(stack, partition(0, {"a": 1.0}))}
+        front = Front(2, dict, lambda: owners, "a", bytes, str, 10 * DEADLINE_S)
+        stack.push_async_callback(front.close)
+        base = await at(stack, front.app)
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=base, trust_env=False, timeout=DEADLINE_S))
+        for wait_s in (0.0, 10 * DEADLINE_S):
+            monkeypatch.setattr(partition_requests, "_HAND_OVER_S", wait_s)
+            assert (await client.get("/api/v1/jobs")).headers[MISSING_HEADER] == "1"
 
 
 @pytest.mark.slow
