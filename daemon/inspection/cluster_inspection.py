@@ -14,7 +14,7 @@ from ...events import ConfigError
 from ..cluster.members import Member, entries, partitions_in
 from ..cluster.worker_settings import journal_of
 from ..journal.contract import Position
-from ..journal.jetstream.inspection import nothing_stored, unsynced_servers
+from ..journal.jetstream.inspection import check_durable, unsynced_servers
 from ..journal.jetstream.lease_holder import KEY
 from ..journal.jetstream.link import NatsLink, check_version
 from ..journal.jetstream.resources import lease_bucket, snapshot_bucket, stream_names
@@ -82,7 +82,8 @@ async def _inspect(link: NatsLink, settings: AggregatorSettings) -> ClusterState
     try:
         found = partitions_in((await jetstream.stream_info(f"KV_iotide-members-{name}")).config)
     except NotFoundError:
-        return nothing_stored(unsynced)
+        check_durable(unsynced)
+        return None
     if found != count:
         raise ConfigError(f"the cluster {name} has {found} partitions; cluster.partitions = {count} differs")
     members = {}

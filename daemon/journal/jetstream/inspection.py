@@ -60,8 +60,8 @@ async def unsynced_servers(settings: JournalSettings) -> tuple[str, ...]:
     return tuple(await sync_problems(settings)) if settings.replicas < SAFE_REPLICAS else ()
 
 
-def nothing_stored(unsynced: tuple[str, ...]) -> None:
-    """Return None, for nothing that could be inspected. Raises ConfigError if the servers are not durable."""
+def check_durable(unsynced: tuple[str, ...]) -> None:
+    """Raise ConfigError if acknowledged messages may not be on disk."""
     if unsynced:
         raise ConfigError("; ".join(unsynced))
 
@@ -74,7 +74,8 @@ async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | 
     try:
         info = await jetstream.stream_info(stream)
     except NotFoundError:
-        return nothing_stored(unsynced)
+        check_durable(unsynced)
+        return None
     if problem := stream_problem(info.config, subject):
         raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
     names = f"KV_{lease_bucket(settings.name)}", f"OBJ_{snapshot_bucket(settings.name)}"
