@@ -9,9 +9,11 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
+from ..daemon.stages import memory_bytes
 from ..events import ConfigError
 from .common.console.logs import write_line
 from .common.ending import SignalHandler
+from .common.garbage import short_collections
 from .common.service_manager import ServiceManager
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ async def _serve(
         return
     await server.start()
     try:
-        async with serve_ftio(server, settings) as ftio:
+        async with short_collections(memory_bytes), serve_ftio(server, settings) as ftio:
             listens = (
                 f"ingest {server.ingest_endpoint}, http {server.http_url or 'off'}, "
                 f"publish {server.publish_endpoint or 'off'}" + (f", ftio {ftio}" if ftio else "")

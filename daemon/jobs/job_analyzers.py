@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct, field
@@ -179,6 +180,11 @@ class JobAnalyzers:
         except Exception as error:
             self._failures.add(name, error, stopped=False)
         return reader.losses
+
+    def all_losses(self) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield each analyzer that has worked or was stopped, with its losses."""
+        for name in (*self._readers, *(self._stopped.keys() - self._readers.keys())):
+            yield name, self.losses(name)
 
     def _make(self, name: str) -> None:
         """Create an analyzer when it is first needed. Events are only removed once all analyzers exist."""

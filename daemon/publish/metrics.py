@@ -104,8 +104,8 @@ class AggregatorCollector(Collector):
             if (paused_s := time.monotonic()) - resumed_s > slice_s:
                 await asyncio.sleep(0)
                 resumed_s = time.monotonic()
-                # with a slice as long as the turn of the others, a busy loop at most doubles the time of a scrape
-                slice_s = min(max(_SLICE_S, resumed_s - paused_s), _MAX_SLICE_S)
+                # slices twice as long as the turns of the others: a busy loop prolongs a scrape by half
+                slice_s = min(max(_SLICE_S, 2 * (resumed_s - paused_s)), _MAX_SLICE_S)
         return Gathered(samples)
 
     def _steps(self, samples: dict[str, list[Row]], max_job_series: int) -> Iterator[None]:
@@ -116,6 +116,7 @@ class AggregatorCollector(Collector):
 
         add("iotide_build_info", 1, __version__)
         yield from self._add_jobs(add, max_job_series)
+        yield from self._aggregator.renew_sums()
         self._add_predictions(add)
         self._add_analyzer_losses(add)
         self._add_ingest(add)

@@ -74,7 +74,7 @@ class Segmenter:
             origin: segmenter of the signal that this one was derived from; itself by default.
         """
         self.values = values
-        self.origin = origin or self
+        self._origin = origin  # not itself: a cycle would keep the arrays until a garbage collection
         self.running = np.zeros(len(values) + 1)
         np.cumsum(values, out=self.running[1:])
         self.total = float(self.running[-1])
@@ -84,6 +84,11 @@ class Segmenter:
         self._runs = runs(above)
         self.duty = float((self._runs[1] - self._runs[0]).sum()) / max(len(values), 1)
         """Share of the bins above the threshold."""
+
+    @property
+    def origin(self) -> Segmenter:
+        """Segmenter of the signal that this one was derived from; itself if it was not derived."""
+        return self if self._origin is None else self._origin
 
     @property
     def busy(self) -> tuple[Positions, Positions]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ....analyzers.registry import ANALYZERS
@@ -70,39 +70,57 @@ class CurrentSums:
     """Sums over present jobs; only jobs that were accessed since are examined again."""
 
     def __init__(self) -> None:
-        self._of: dict[str, dict[str, float]] = {}
+        self._of: dict[str, Mapping[str, float]] = {}
         self._total: Counter[str] = Counter()
 
     def of(self, jobs: JobTable) -> Mapping[str, float]:
         """Return the current sums."""
-        for job in jobs.unsummed:
-            jobs.summed.discard(job)
-            for name, count in self._of.pop(job, {}).items():
-                self._total[name] -= count  # type: ignore[assignment]
-            if job in jobs:
-                card = jobs.asleep.get(job)
-                sums = card.sums if card is not None else session_sums(jobs.get_existing(job))
-                if sums:
-                    self._of[job] = sums
-                    jobs.summed.add(job)
-                    for name, count in sums.items():
-                        self._total[name] += count  # type: ignore[assignment]
-        jobs.unsummed.clear()
+        for _ in self.renew(jobs):
+            pass
         return self._total
+
+    def renew(self, jobs: JobTable) -> Iterator[None]:
+        """Examine the jobs that were accessed before this call; yield after each."""
+        for job in list(jobs.unsummed):
+            jobs.unsummed.discard(job)
+            self._renew_job(job, jobs)
+            yield
+
+    def _renew_job(self, job: str, jobs: JobTable) -> None:
+        sums: Mapping[str, float] = {}
+        if job in jobs:
+            card = jobs.asleep.get(job)
+            sums = card.sums if card is not None else session_sums(jobs.get_existing(job))
+        before = self._of.get(job, {})
+        if sums == before:
+            return
+        for name, count in before.items():
+            self._total[name] -= count  # type: ignore[assignment]
+        for name, count in sums.items():
+            self._total[name] += count  # type: ignore[assignment]
+        if sums:
+            self._of[job] = sums
+            jobs.summed.add(job)
+        else:
+            del self._of[job]
+            jobs.summed.discard(job)
 
 
 def session_sums(session: JobSession) -> dict[str, float]:
     """Return the contribution of a job to the sums over all jobs. It includes zeros, which are series, too."""
-    sums: dict[str, float] = {}
-    for signal in (session.predictor.reads, session.predictor.writes):
-        for reason, volume in (("late", signal.late_bytes), ("ahead", signal.ahead_bytes)):
-            sums[f"signal:{reason}"] = sums.get(f"signal:{reason}", 0.0) + volume
-    sums |= {f"names:{kind}": count for kind, count in session.names.beyond.items()}
-    for analyzer in ANALYZERS:
-        sums |= {f"{analyzer}:{reason}": count for reason, count in session.analyzers.losses(analyzer).items()}
-    sums["unaccounted"] = session.ledger.unaccounted
-    sums[MISPLACED] = session.losses.total[MISPLACED]
-    return {name: float(count) for name, count in sums.items()}
+    reads, writes = session.predictor.reads, session.predictor.writes
+    sums: dict[str, float] = {
+        "signal:late": float(reads.late_bytes + writes.late_bytes),
+        "signal:ahead": float(reads.ahead_bytes + writes.ahead_bytes),
+        "unaccounted": float(session.ledger.unaccounted),
+        MISPLACED: float(session.losses.total[MISPLACED]),
+    }
+    for kind, count in session.names.beyond.items():
+        sums[f"names:{kind}"] = float(count)
+    for analyzer, losses in session.analyzers.all_losses():
+        for reason, count in losses.items():
+            sums[f"{analyzer}:{reason}"] = float(count)
+    return sums
 
 
 def _part(held: Mapping[str, float], of: str) -> Counter[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ....events import EventBatch, StreamInfo
 from ..job_ids import clean_job
@@ -103,6 +103,10 @@ class LossSink:
     def sums(self) -> JobSums:
         """Return the losses of all jobs, including removed ones."""
         return JobSums(self._dropped, self._current_sums.of(self.jobs))
+
+    def renew_sums(self) -> Iterator[None]:
+        """Prepare ``sums`` in steps: after these, it only examines the jobs that changed meanwhile."""
+        return self._current_sums.renew(self.jobs)
 
     def _count_dropped(self, stream: str, job: str | None, batch: EventBatch) -> None:
         """Count the events of a refused stream."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from iotide.analyzers.registry import ANALYZERS
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore
-from iotide.daemon.ingest.ingest_settings import IngestSettings
+from iotide.daemon.ingest.ingest_settings import IngestSettings, IngestStats
 from iotide.daemon.jobs.losses import collector_counts
+from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Bye, Heartbeat, Hello, encode, encode_batch
@@ -84,3 +87,42 @@ def test_jobs_that_are_gone_leave_no_entry_in_any_table(monkeypatch: pytest.Monk
         path: (once.get(path, 0), size) for path, size in again.items() if size > max(once.get(path, 0), REMEMBERED)
     }
     assert not grown
+
+
+def test_removed_jobs_leave_nothing_to_the_garbage_collection() -> None:
+    """The aggregator examines old objects rarely, so jobs and predictions must have no reference cycles."""
+    now = [1.7e9]
+    aggregator = Aggregator(AggregatorSettings(linger_s=0.1, retain_s=0.1), lambda: now[0])
+    collector = AggregatorCollector(aggregator, IngestStats, 10, lambda: now[0])
+
+    def run_job(stream: str) -> None:
+        interner = Interner()
+        aggregator.opened(stream, StreamInfo(job="job", source="test", host="n"))
+        aggregator.batch(stream, periodic_batch(interner, until_s=now[0]), interner.take_fresh())
+        session = aggregator.jobs["job"]
+        aggregator.predict(session)
+        assert session.prediction is not None
+        assert session.prediction.period_s is not None
+        assert None not in (session.totals, session.graph, session.layers, session.interactions)
+        for name in ANALYZERS:
+            session.analyzers.reporting_analyzer(name)
+        assert list(collector.collect())
+        aggregator.closed(stream, {})
+        aggregator.end_job("job")
+        for _ in range(3):
+            now[0] += 1.0
+            aggregator.tick()
+        assert "job" not in aggregator.jobs
+
+    run_job("first")  # creates what is created once
+    gc.collect()
+    gc.disable()
+    try:
+        run_job("second")
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        assert not [each for each in gc.garbage if type(each).__module__.startswith("iotide.")]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()

@@ -1,0 +1,87 @@
+"""Short garbage collections of a long-running process.
+
+Python's full collection examines all objects. With thousands of jobs, the aggregator does nothing else meanwhile.
+Jobs and predictions have no reference cycles, so a full collection finds nothing of them. Objects that survived one
+collection are therefore frozen, and only new objects are examined each second. All objects are examined rarely.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+_INTERVAL_S: Final = 1.0
+"""Interval of collections of new objects, s."""
+_NO_AUTOMATIC_FULL: Final = 1 << 30
+"""Threshold of Python's own full collections, in collections of younger objects."""
+_MIN_COMPLETE_S: Final = 600.0
+"""Minimum time between collections of all objects, s."""
+_COMPLETE_SHARE: Final = 1 / 2000
+"""Maximum share of the time for these collections."""
+_GROWTH: Final = 2.0
+"""Growth of the memory since the last of these collections after which another is due earlier."""
+_MIN_GROWTH: Final = 256 << 20
+"""Minimum growth for that, bytes."""
+
+
+class GarbageCollections:
+    """Decides what is collected, and when.
+
+    Args:
+        memory: returns the memory of the process, bytes.
+        clock: monotonic clock, s.
+
+    Attributes:
+        complete: number of collections of all objects.
+    """
+
+    def __init__(self, memory: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._memory = memory
+        self.complete = 0
+        self._next_s, self._limit_bytes = 0.0, 0.0
+        self.collect_all()
+
+    def step(self) -> None:
+        """Collect garbage among new objects, or among all if that is due."""
+        if self._clock() >= self._next_s or self._memory() > self._limit_bytes:
+            self.collect_all()
+        else:
+            gc.collect()
+            gc.freeze()
+
+    def collect_all(self) -> None:
+        """Collect garbage among all objects."""
+        begun_s = self._clock()
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        ended_s = self._clock()
+        self.complete += 1
+        self._next_s = ended_s + max(_MIN_COMPLETE_S, (ended_s - begun_s) / _COMPLETE_SHARE)
+        memory = self._memory()
+        self._limit_bytes = max(memory * _GROWTH, memory + _MIN_GROWTH)
+
+
+@contextlib.asynccontextmanager
+async def short_collections(memory: Callable[[], int]) -> AsyncIterator[None]:
+    """Replace Python's full collections during the block; ``memory`` returns the memory of the process, bytes."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*thresholds[:2], _NO_AUTOMATIC_FULL)
+    task = asyncio.create_task(_run(GarbageCollections(memory)))
+    try:
+        yield
+    finally:
+        task.cancel()
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+
+
+async def _run(collections: GarbageCollections) -> None:
+    while True:
+        await asyncio.sleep(_INTERVAL_S)
+        collections.step()

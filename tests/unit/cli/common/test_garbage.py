@@ -1,0 +1,87 @@
+"""Garbage collections of a long-running process: new objects often, all objects rarely."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+from iotide.cli.common.garbage import GarbageCollections, short_collections
+
+MIB = 1 << 20
+
+
+class Node:
+    """An object in a reference cycle."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def own_collections() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+def test_new_garbage_is_freed_and_survivors_are_not_examined_again() -> None:
+    now = [0.0]
+    collections = GarbageCollections(lambda: 100 * MIB, lambda: now[0])
+    node = Node()
+    kept, dropped = weakref.ref(node), weakref.ref(Node())
+    collections.step()
+    assert dropped() is None
+    del node
+    collections.step()
+    assert kept() is not None  # it is frozen
+    assert collections.complete == 1
+    now[0] = 599.0
+    collections.step()
+    assert kept() is not None
+    now[0] = 600.0
+    collections.step()
+    assert kept() is None
+    assert collections.complete == 2
+
+
+def test_all_objects_are_examined_early_when_the_memory_has_doubled() -> None:
+    memory = [400 * MIB]
+    collections = GarbageCollections(lambda: memory[0], lambda: 0.0)
+    node = Node()
+    kept = weakref.ref(node)
+    collections.step()
+    del node
+    memory[0] = 800 * MIB
+    collections.step()
+    assert kept() is not None
+    memory[0] += 1
+    collections.step()
+    assert kept() is None
+
+
+def test_all_objects_are_examined_less_often_if_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+
+    def slow_collect() -> int:
+        now[0] += 2.0
+        return 0
+
+    monkeypatch.setattr(gc, "collect", slow_collect)
+    collections = GarbageCollections(lambda: 100 * MIB, lambda: now[0])
+    now[0] = 4001.0
+    collections.step()
+    assert collections.complete == 1
+    collections.step()
+    assert collections.complete == 2
+
+
+async def test_thresholds_of_python_return_at_the_end() -> None:
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    async with short_collections(lambda: 100 * MIB):
+        assert gc.get_threshold()[2] > before[2]
+        assert gc.get_freeze_count() > frozen
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
