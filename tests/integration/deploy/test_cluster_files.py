@@ -69,3 +69,11 @@ def test_unit_with_the_settings_of_a_cluster_is_one(tmp_path: Path) -> None:
     )
     assert "Unknown" not in told.stderr
     assert "cluster.conf" not in told.stderr
+
+
+def test_image_of_the_members_has_the_packages_of_a_cluster() -> None:
+    """The image is built from the Debian package, which has no pip."""
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["jetstream"]]
+    packaged = re.findall(r"^([\w-]+)==", (DEPLOY / "debian/requirements.txt").read_text(), re.M)
+    assert {re.split("[<>=]", each)[0] for each in needed} <= set(packaged)
