@@ -125,6 +125,7 @@ async def serve_ftio(server: Server, settings: AggregatorSettings) -> AsyncItera
     from ..collectors.source import Origin
     from ..collectors.sources.tmio.ftio import FtioSource
     from ..collectors.transport.agent import Agent
+    from ..collectors.transport.key_source import FixedKeys
     from ..daemon.publish.ftio_reply import FtioReply
 
     host = socket.gethostname()
@@ -136,7 +137,7 @@ async def serve_ftio(server: Server, settings: AggregatorSettings) -> AsyncItera
             [source],
             CollectorSettings(endpoint=server.ingest_endpoint, host=host),
             context,
-            keys=server.access.local_collector_keys(),
+            keys=FixedKeys(server.access.local_collector_keys()),
         )
         stack.callback(agent.close)
         if settings.ftio_reply is not None:

@@ -16,13 +16,28 @@ from ...collectors.source import Origin
 from ...collectors.sources.preload.rings.passed_peers import PassedPeers
 from ...collectors.sources.preload.source import PreloadSource
 from ...collectors.transport import agent  # noqa: F401  (users may not be able to read its file)
+from ...collectors.transport.key_source import KeyFiles
 from ...events import ConfigError
-from ...events.network.curve import read_client_keys
+from ...events.network.curve import ClientKeys
 from ...events.network.peers import own_user
 from ..common.ending import SignalHandler
 from .collecting import run_collector, until_released
 from .node_collector import NodeCollector
 from .node_users import ENDING_SIGNALS
+
+
+class _PassedKeys:
+    """Keys that root's process passes to a user's process, which cannot read the files."""
+
+    def __init__(self, passed: PassedPeers, first: ClientKeys | None) -> None:
+        self._passed, self._first = passed, first
+
+    @property
+    def keys(self) -> ClientKeys | None:
+        return ClientKeys.unpacked(self._passed.packed_keys) if self._passed.packed_keys else self._first
+
+    def refresh(self) -> None:
+        self._passed.request_keys()
 
 
 def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float, max_users: int) -> int:
@@ -43,7 +58,7 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
     """
     if os.geteuid() != 0:
         raise ConfigError("--all-users needs root, to collect the programs of each user as that user")
-    keys = read_client_keys(settings.key, settings.server_key)
+    keys = KeyFiles(settings.key, settings.server_key)
     os.umask(0o022)  # users need access to the folders; root's umask may be stricter
     try:
         gate.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -69,8 +84,14 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
         ending = SignalHandler()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
         source = PreloadSource(gate, origin, files=files, patience_s=own.linger_s, keeps=True, passed=passed)
-        return run_collector([source], own, ending, ends=lambda: until_released(source, passed, grace_s), keys=keys)
+        return run_collector(
+            [source],
+            own,
+            ending,
+            ends=lambda: until_released(source, passed, grace_s),
+            keys=_PassedKeys(passed, keys.keys),
+        )
 
-    node = NodeCollector(gate, collect, max_users, settings.state)
+    node = NodeCollector(gate, collect, max_users, settings.state, keys)
     click.echo(f"iotide: collects the programs of all users at {gate}", err=True)
     return node.run()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...collectors.source import Source
     from ...collectors.sources.preload.rings.passed_peers import PassedPeers
     from ...collectors.sources.preload.source import PreloadSource
-    from ...events.network.curve import ClientKeys
+    from ...collectors.transport.key_source import KeySource
 
 _DRAIN_S: Final = 10.0
 _POLL_S: Final = 0.1
@@ -35,7 +35,7 @@ def run_collector(
     replayed: Sequence[Path] = (),
     ends: Callable[[], Coroutine[Any, Any, None]] | None = None,
     pacer: Pacer | None = None,
-    keys: ClientKeys | None = None,
+    keys: KeySource | None = None,
 ) -> int:
     """Collect until the end, then send the remaining events.
 
@@ -46,7 +46,7 @@ def run_collector(
         replayed: the files of ``sources`` if all are finished: the collector ends when all are read.
         ends: returns a coroutine whose return ends the collector; None for no such end.
         pacer: delays traced programs.
-        keys: keys of the connection; by default those in the files that the settings name.
+        keys: origin of the connection's keys; by default the files that the settings name.
 
     Returns:
         The exit status.
@@ -62,7 +62,7 @@ async def collect(
     replayed: Sequence[Path] = (),
     ends: Callable[[], Coroutine[Any, Any, None]] | None = None,
     pacer: Pacer | None = None,
-    keys: ClientKeys | None = None,
+    keys: KeySource | None = None,
 ) -> int:
     """Collect like ``run_collector``, in a running event loop."""
     from ...collectors.transport.agent import Agent

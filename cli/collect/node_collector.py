@@ -14,11 +14,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from ...collectors.sources.preload.rings.handover_socket import listen
+from ...collectors.sources.preload.rings.handover_socket import BACKLOG, listen
+from ...collectors.sources.preload.rings.passed_peers import NumberedPeer
 from ...collectors.sources.preload.rings.unreached_processes import ReportSocket
+from ...collectors.transport.key_source import KeySource
 from ...events.network.credentials import credentials_of
 from ..common.service_manager import ServiceManager
-from .node_users import ENDING_SIGNALS, MAX_WAITING, Collect, UserCollector, make_state_folder
+from .node_keeper import NodeKeeper
+from .node_users import ENDING_SIGNALS, MAX_WAITING, Collect, UserCollector, begin_collector, make_state_folder
 
 _log = logging.getLogger(__name__)
 _MODE: Final = 0o666
@@ -36,13 +39,15 @@ _END_S: Final = 20.0
 class NodeCollector:
     """Accepts connections of all users' programs. A process per user collects that user's programs.
 
-    It reads nothing of what programs send, and holds no data of them.
+    It reads nothing of what programs send, and holds no data of them. If it is killed, the processes of the users
+    continue, and the next collector at the path adopts them with the connections that they have not read.
 
     Args:
         path: path of the socket.
         collect: collects passed processes; called in a process of the user.
         max_users: maximum number of users whose programs are collected at once.
         state: folder for a folder of each user; None: none are needed.
+        keys: origin of the keys with which all users' processes connect to the aggregator; read again on SIGHUP.
 
     Attributes:
         counters: ``refused`` (connections), ``failed`` (collectors that ended with an error).
@@ -51,30 +56,43 @@ class NodeCollector:
         InputError: another collector listens at the path.
     """
 
-    def __init__(self, path: Path, collect: Collect, max_users: int, state: Path | None = None) -> None:
+    def __init__(self, path: Path, collect: Collect, max_users: int, state: Path | None, keys: KeySource) -> None:
         self.counters: Counter[str] = Counter()
         self._path, self._collect, self._max_users, self._state = path, collect, max_users, state
+        self._keys = keys
         self._users: dict[int, UserCollector] = {}
-        self._listening = listen(path, _MODE)
+        self._keeper = NodeKeeper(path)
         self._events = select.epoll()
+        self._listening, reports = self._keeper.listening or (listen(path, _MODE), None)
+        self._listening.listen(BACKLOG)  # as this process, which `collect --stop` then ends
         self._events.register(self._listening, select.EPOLLIN)
-        self._reports = ReportSocket(path, self._events)
+        self._reports = ReportSocket(path, self._events, reports)
+        self._last_number = 0
+        self._unread: list[NumberedPeer] = []
         self._woken, self._waking = socket.socketpair()
         self._woken.setblocking(False)
         self._waking.setblocking(False)
         self._events.register(self._woken, select.EPOLLIN)
         self._accepts_again_s: float | None = None
         self._logs_again_s = -math.inf
-        self._ends = False
+        self._ends = self._reloads = False
+        self._keeper.start(self._listening, self._reports.fileno())
+        self._adopt()
 
     def run(self) -> int:
         """Collect until SIGINT or SIGTERM. Return 1 if a collector failed or lost events, else 0."""
         signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
         before = {number: signal.signal(number, self._request_end) for number in ENDING_SIGNALS}
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._request_reload)
         manager = ServiceManager()
         manager.ready(f"listens on {self._path}")
         try:
             while not self._ends:
+                if self._reloads:
+                    self._reloads = False
+                    manager.reloading()
+                    self._refresh_keys(self._users.values())
+                    manager.ready(f"listens on {self._path}")
                 self._handle(self._events.poll(_POLL_S if self._accepts_again_s is None else _RETRY_S))
                 manager.keep_alive()
             manager.stopping()
@@ -87,6 +105,16 @@ class NodeCollector:
 
     def _request_end(self, number: int, frame: object) -> None:
         self._ends = True
+
+    def _request_reload(self, number: int, frame: object) -> None:
+        self._reloads = True
+
+    def _refresh_keys(self, collectors: Iterable[UserCollector]) -> None:
+        """Read the keys again, and pass them to processes of users, which cannot read the files."""
+        self._keys.refresh()
+        if self._keys.keys is not None:
+            for collector in collectors:
+                collector.peers.pass_keys(self._keys.keys.packed())
 
     def _handle(self, ready: list[tuple[int, int]]) -> None:
         descriptors = {descriptor for descriptor, _ in ready}
@@ -122,43 +150,73 @@ class NodeCollector:
                 self._accepts_again_s = time.monotonic() + _RETRY_S
                 return
             _, uid, gid = credentials_of(peer)
-            if not self._pass_on(peer, uid, gid):
-                peer.close()
+            self._last_number += 1
+            numbered = NumberedPeer(self._last_number, peer)
+            self._keeper.keep_peer(uid, gid, numbered)
+            self._pass_on(numbered, uid, gid)
 
-    def _pass_on(self, peer: socket.socket, uid: int, gid: int) -> bool:
+    def _pass_on(self, peer: NumberedPeer, uid: int, gid: int) -> None:
         collector = self._users.get(uid)
         if collector is None:
             if len(self._users) >= self._max_users:
-                self._refuse(uid, f"--max-users {self._max_users} is reached")
-                return False
+                self._refuse(peer, uid, f"--max-users {self._max_users} is reached")
+                return
             if (collector := self._begin(uid, gid, [peer])) is None:
-                return False
-        if not collector.peers.add(peer):
-            self._refuse(uid, f"{MAX_WAITING} programs wait for the collector")
-            return False
-        self._watch_channel(collector)
-        return True
+                return
+        self._add(collector, [peer])
 
-    def _refuse(self, uid: int, reason: str) -> None:
+    def _add(self, collector: UserCollector, peers: list[NumberedPeer]) -> None:
+        for peer in peers:
+            if not collector.peers.add(peer):
+                self._refuse(peer, collector.uid, f"{MAX_WAITING} programs wait for the collector")
+        self._watch_channel(collector)
+
+    def _refuse(self, peer: NumberedPeer, uid: int, reason: str) -> None:
+        self._drop(peer)
         self.counters["refused"] += 1
         if (now_s := time.monotonic()) >= self._logs_again_s:
             self._logs_again_s = now_s + _LOG_EVERY_S
             count = self.counters["refused"]
             _log.warning("a program of user %d is not traced: %s; %d refused so far", uid, reason, count)
 
-    def _begin(self, uid: int, gid: int, unread: Iterable[socket.socket]) -> UserCollector | None:
+    def _drop(self, peer: NumberedPeer) -> None:
+        peer.socket.close()
+        self._keeper.forget_peer(peer.number)
+
+    def _begin(self, uid: int, gid: int, unread: list[NumberedPeer]) -> UserCollector | None:
         """Start a user's collector. ``unread`` are connections that are passed to it later."""
+        self._unread = unread
         try:
             if self._state is not None:
                 make_state_folder(self._state, uid, gid)
-            collector = UserCollector(uid, gid, self._collect, lambda: self._close_in_child(unread))
+            collector = begin_collector(uid, gid, self._collect, self._close_in_child, self._keeper.forget_peer)
         except OSError as error:
-            self._refuse(uid, f"its collector cannot be started: {error.strerror}")
+            for peer in unread:
+                self._refuse(peer, uid, f"its collector cannot be started: {error.strerror}")
             return None
-        self._users[uid] = collector
+        finally:
+            self._unread = []
+        self._register(collector)
+        return collector
+
+    def _register(self, collector: UserCollector) -> None:
+        self._users[collector.uid] = collector
+        self._keeper.keep_user(collector.uid, collector.gid, collector.descriptors)
         self._events.register(collector.peers, select.EPOLLIN)
         self._events.register(collector.watch, select.EPOLLIN)
-        return collector
+
+    def _adopt(self) -> None:
+        """Continue with the processes and the connections of a killed collector."""
+        for user in self._keeper.users:
+            self._register(UserCollector(user, self._keeper.forget_peer))
+        for uid, gid, peer in self._keeper.peers:
+            self._last_number = max(self._last_number, peer.number)
+            self._keeper.keep_peer(uid, gid, peer)
+        self._keeper.has_inherited()
+        self._refresh_keys(self._users.values())  # they may have changed
+        for uid, gid, peer in self._keeper.peers:
+            self._pass_on(peer, uid, gid)  # perhaps for the second time, which has no effect
+        self._keeper.peers.clear()
 
     def _watch_channel(self, collector: UserCollector) -> None:
         """Also wait for room if connections wait."""
@@ -170,6 +228,9 @@ class NodeCollector:
     def _exchange(self, collector: UserCollector) -> None:
         if collector.peers.receive():
             collector.peers.pass_waiting()
+            if collector.peers.keys_requested:
+                collector.peers.keys_requested = False
+                self._refresh_keys([collector])
             self._watch_channel(collector)
         else:
             self._events.unregister(collector.peers)  # epoll would report it again until the process has ended
@@ -183,9 +244,12 @@ class NodeCollector:
         with contextlib.suppress(OSError):
             self._events.unregister(collector.peers)
         del self._users[collector.uid]
+        self._keeper.forget_user(collector.uid)
         status = collector.wait()
         collector.peers.receive()  # what it acknowledged last
-        unread = collector.peers.take_unread()
+        if status is None:  # adopted: it was killed unless it was let go
+            status = 0 if collector.peers.end_requested else -signal.SIGKILL
+        unread = list(collector.peers.take_unread())
         collector.close()
         if status:
             self.counters["failed"] += 1
@@ -193,12 +257,11 @@ class NodeCollector:
             _log.warning("the collector of user %s ended with %s", collector.user, by)
         has_begun = not status or collector.peers.acknowledged
         is_replaced = (unread and has_begun) or (status < 0 and not collector.was_short_lived)
-        successor = self._begin(collector.uid, collector.gid, unread) if is_replaced and not self._ends else None
-        for peer in unread:
-            if successor is None or not successor.peers.add(peer):
-                peer.close()
-        if successor is not None:
-            self._watch_channel(successor)
+        if not is_replaced or self._ends:
+            for peer in unread:
+                self._drop(peer)
+        elif (successor := self._begin(collector.uid, collector.gid, unread)) is not None:
+            self._add(successor, unread)
 
     def _end(self) -> None:
         """Stop listening, and end all collectors; each sends its events before."""
@@ -207,10 +270,12 @@ class NodeCollector:
         if self._accepts_again_s is None:
             self._events.unregister(self._listening)
         self._accepts_again_s = None
+        self._keeper.forget_listening()
         self._listening.close()
         self._reports.close()
         with contextlib.suppress(OSError):
             self._path.unlink()
+        self._refresh_keys(self._users.values())  # nothing is passed after the end
         for collector in self._users.values():
             collector.peers.end()
         until_s = time.monotonic() + _END_S
@@ -220,16 +285,20 @@ class NodeCollector:
                     collector.kill()
                 left_s = _POLL_S
             self._handle(self._events.poll(left_s))
+        self._keeper.close()
         self._close()
 
-    def _close_in_child(self, unread: Iterable[socket.socket]) -> None:
+    def _close_in_child(self) -> None:
         """Close everything that a user's process must not have."""
-        for peer in unread:
-            peer.close()
+        for peer in self._unread:
+            peer.socket.close()
+        for _, _, peer in self._keeper.peers:
+            peer.socket.close()
         self._listening.close()
         self._reports.close_in_parent()
         for collector in self._users.values():
             collector.close()
+        self._keeper.close_in_child()
         self._close()
 
     def _close(self) -> None:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from ...events import NODE_COLLECTOR, ConfigError, InputError, StreamInfo
-from ...events.network.curve import ClientKeys, read_client_keys
+from ...events import NODE_COLLECTOR, InputError, StreamInfo
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
 from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WakeableSource
+from .key_source import KeyFiles, KeySource
 from .route import Route
 from .shipper import Shipper
 from .shipper_state import ShipperState
@@ -58,7 +58,7 @@ class Agent:
         settings: settings of the connection.
         context: context of the socket; by default a new one.
         waits: poll sources only while there is room for their events, so that none are dropped.
-        keys: CURVE keys; by default those in the files that the settings name, which are read again if they change.
+        keys: origin of CURVE keys; by default the files that the settings name.
         pacer: receiver of the aggregator's plan; started here, and closed with the agent.
 
     Attributes:
@@ -75,7 +75,7 @@ class Agent:
         context: zmq.Context[zmq.Socket[bytes]] | None = None,
         *,
         waits: bool = False,
-        keys: ClientKeys | None = None,
+        keys: KeySource | None = None,
         pacer: Pacer | None = None,
     ) -> None:
         self.problems = Problems()
@@ -98,8 +98,9 @@ class Agent:
             self._socket.get_monitor_socket(_CONNECTED | _DISCONNECTED | _FAILED) if self._route.has_others else None
         )
         self._last_event = 0
-        self._keys = keys or read_client_keys(settings.key, settings.server_key)
-        self._check_keys_at_s = -math.inf
+        self._key_source = keys or KeyFiles(settings.key, settings.server_key)
+        self._keys = self._key_source.keys
+        self._refresh_keys_at_s = -math.inf
         self._connect()
         # The name is secret and random: a peer that sends it is this collector, also over another connection.
         name = f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}"
@@ -242,8 +243,8 @@ class Agent:
         if self._pacer is not None and self._plans_received != self._shipper.beats.plans_received:
             self._plans_received = self._shipper.beats.plans_received
             self._pacer.receive_plan(self._shipper.beats.plan)
-        if self._settings.key is not None:
-            self._reload_keys(now)
+        if self._keys is not None:
+            self._update_keys(now)
         busy = self._poll_all() if self._shipper.has_room or not self._waits else False
         self._shipper.tick(now)
         if self._send():
@@ -308,21 +309,14 @@ class Agent:
         else:
             _log.warning("the aggregator at %s responds again; %d calls are buffered", endpoint, waiting)
 
-    def _reload_keys(self, now_s: float) -> None:
-        """Reconnects with new keys if the key files changed and the aggregator does not answer."""
+    def _update_keys(self, now_s: float) -> None:
+        """Reconnect if there are new keys. They are looked for while the aggregator does not answer."""
         silence = self.silence_s
-        if self._settings.key is None:
-            return
-        if now_s < self._check_keys_at_s or (silence is not None and silence < self._settings.away_after_s):
-            return
-        self._check_keys_at_s = now_s + self._settings.away_after_s
-        try:
-            keys = read_client_keys(self._settings.key, self._settings.server_key)
-        except ConfigError as error:
-            _log.warning("%s; the earlier keys stay in use", error)
-            return
-        if keys != self._keys:
-            self._keys = keys
+        if now_s >= self._refresh_keys_at_s and (silence is None or silence >= self._settings.away_after_s):
+            self._refresh_keys_at_s = now_s + self._settings.away_after_s
+            self._key_source.refresh()
+        if self._key_source.keys != self._keys:
+            self._keys = self._key_source.keys
             self._socket.disconnect(self._route.endpoint)
             self._connect()
 

@@ -20,6 +20,7 @@ from .endpoints import private_files
 SECRET: Final = ".key_secret"  # noqa: S105  (the end of a name)
 PUBLIC: Final = ".key"
 _LARGEST: Final = 65_536
+_KEY_BYTES: Final = 40
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -43,6 +44,16 @@ class ClientKeys:
         socket.setsockopt(zmq.CURVE_SERVERKEY, self.server)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self.own.public)
         socket.setsockopt(zmq.CURVE_SECRETKEY, self.own.secret)
+
+    def packed(self) -> bytes:
+        """Return the keys as bytes, for a process that cannot read their files."""
+        return self.own.public + self.own.secret + self.server
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> ClientKeys:
+        """Return the keys in the bytes of ``packed``."""
+        public, secret, server = (packed[at : at + _KEY_BYTES] for at in range(0, 3 * _KEY_BYTES, _KEY_BYTES))
+        return cls(KeyPair(public, secret), server)
 
 
 def read_client_keys(secret_key: Path | None, server_key: Path | None) -> ClientKeys | None:
@@ -108,7 +119,7 @@ def make_keys(folder: Path, name: str) -> tuple[Path, Path]:
 def is_public_key(text: str) -> bool:
     """Return whether a text is a key of 40 characters of Z85."""
     try:
-        return len(text) == 40 and len(zmq.utils.z85.decode(text)) == 32
+        return len(text) == _KEY_BYTES and len(zmq.utils.z85.decode(text)) == 32
     except (KeyError, ValueError, UnicodeError):
         return False
 

@@ -21,6 +21,7 @@ from ....collectors.settings import CollectorSettings
 from ....collectors.source import Origin
 from ....collectors.sources.preload.source import PreloadSource
 from ....collectors.transport.agent import Agent
+from ....collectors.transport.key_source import FixedKeys
 from ....events import IotideError
 from ....events.network.curve import ClientKeys, KeyPair
 from ....events.network.descriptors import raise_limit
@@ -106,7 +107,7 @@ async def _collect(orders: Instructions, node: str) -> int:
     )
     origin = Origin(job=orders.job, host=host, user=own_user())
     source = PreloadSource(Path(orders.socket), origin, files=NodeFileMetadata(), patience_s=settings.linger_s)
-    agent = Agent([source], settings, keys=keys)
+    agent = Agent([source], settings, keys=FixedKeys(keys))
     try:
         _print_status(StatusMessage(node=node, state="listening"))
         running = asyncio.create_task(agent.run())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -18,11 +19,14 @@ from pathlib import Path
 import iotide
 import pytest
 from iotide.cli.collect.all_users import collect_all_users
+from iotide.cli.collect.node_users import begin_collector
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
 from iotide.collectors.transport.collector_store import NAME
+from iotide.daemon.access.access import REFUSED
 from iotide.daemon.server import Server
 from iotide.events import ConfigError
+from iotide.events.network.curve import make_keys
 from iotide.events.network.peers import user_name
 from support.places import PROGRAMS
 from support.servers.principals import Listed
@@ -76,7 +80,16 @@ class Node:
 
     def collectors(self, user: int) -> list[int]:
         """Return the processes that collect the user's programs."""
-        return [pid for pid in children_of(self.process.pid) if user in user_ids(pid)]
+        return [pid for pid in self.all_collectors() if user in user_ids(pid)]
+
+    def all_collectors(self) -> list[int]:
+        """Return the processes that collect programs and that this one has started."""
+        return [pid for pid in children_of(self.process.pid) if not is_keeper(pid)]
+
+    def keeper(self) -> int:
+        """Return the process that keeps descriptors for the next collector."""
+        (found,) = filter(is_keeper, children_of(self.process.pid))
+        return found
 
     async def end(self) -> tuple[int, str]:
         """End it; return its status and what it reports."""
@@ -106,13 +119,37 @@ def children_of(pid: int) -> list[int]:
 def user_ids(pid: int) -> set[int]:
     """Return the user ids of a process; none if it has ended."""
     with suppress(FileNotFoundError, ProcessLookupError):
-        return set(map(int, re.findall(r"^Uid:\s+(.*)", Path(f"/proc/{pid}/status").read_text(), re.M)[0].split()))
+        status = Path(f"/proc/{pid}/status").read_text()
+        if not re.search(r"^State:\s+Z", status, re.M):
+            return set(map(int, re.findall(r"^Uid:\s+(.*)", status, re.M)[0].split()))
     return set()
 
 
-def is_accessible_to_its_user(pid: int) -> bool:
-    """Return whether the user of a process can read its memory, which may have the keys of the node."""
-    return Path(f"/proc/{pid}/mem").stat().st_uid != 0
+def descriptors_of(pid: int) -> set[Path]:
+    return set(Path(f"/proc/{pid}/fd").iterdir())
+
+
+def is_keeper(pid: int) -> bool:
+    """Return whether a process has a session of its own, as keepers have."""
+    with suppress(ProcessLookupError):
+        return os.getsid(pid) == pid
+    return False
+
+
+def reading_memory(user: int, pid: int) -> str:
+    """Return the error of a user who reads the memory of a process; "" without an error."""
+    first = int(Path(f"/proc/{pid}/maps").read_text().partition("-")[0], 16)
+
+    def read() -> str:
+        try:
+            with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+                memory.seek(first)
+                memory.read(16)
+        except OSError as error:
+            return type(error).__name__
+        return ""
+
+    return str(as_user(user, read))
 
 
 @asynccontextmanager
@@ -150,9 +187,10 @@ async def test_programs_of_each_user_are_jobs_of_that_user(folder: Path) -> None
             await until(lambda: len(bytes_of(server)) == 3)
             (collector,) = node.collectors(ALICE)
             assert user_ids(collector) == {ALICE}
-            assert not is_accessible_to_its_user(collector)
+            assert reading_memory(ALICE, collector) == "PermissionError"
+            assert reading_memory(0, collector) == ""
             await asyncio.to_thread(go_on)
-        await until(lambda: not children_of(node.process.pid))  # unused ones end
+        await until(lambda: not node.all_collectors())  # unused ones end
         await asyncio.to_thread(node.write, BOB, "later")
         assert await node.end() == (0, "")
         assert bytes_of(server) == {
@@ -225,18 +263,110 @@ async def test_programs_that_come_while_a_killed_collector_ends_are_collected(fo
         assert losses_of(server) == {}
 
 
-async def test_programs_continue_with_the_successor_of_a_killed_collector_of_all_users(folder: Path) -> None:
+async def test_crash_of_root_s_process_loses_nothing(folder: Path) -> None:
+    """Its processes of users continue, and its successor adopts them. The programs that connect meanwhile wait."""
     async with aggregator(folder) as server, collected(folder) as killed:
         with killed.waiting_program(ALICE, "hers") as go_on:
             await until(lambda: list(bytes_of(server).values()) == [MOVED])
             (collector,) = killed.collectors(ALICE)
+            os.kill(killed.process.pid, signal.SIGSTOP)
+            await asyncio.to_thread(killed.write, ALICE, "before")
             killed.process.kill()
-            await until(lambda: not user_ids(collector))  # it ends with it, and sends its events before
+            await asyncio.to_thread(killed.process.wait)
+            await asyncio.to_thread(killed.write, BOB, "meanwhile")
             async with collected(folder) as node:
                 await asyncio.to_thread(go_on)
-                await until(lambda: list(bytes_of(server).values()) == [2 * MOVED])
-                assert (await node.end())[0] == 0
+                await until(
+                    lambda: (
+                        bytes_of(server)
+                        == {
+                            (ALICE_NAME, "hers"): 2 * MOVED,
+                            (ALICE_NAME, "before"): MOVED,
+                            (BOB_NAME, "meanwhile"): MOVED,
+                        }
+                    )
+                )
+                assert (user_ids(collector), node.collectors(ALICE)) == ({ALICE}, [])
+                assert await node.end() == (0, "")
+                assert not user_ids(collector)
         assert losses_of(server) == {}
+
+
+async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_collected(folder: Path) -> None:
+    """It has ended, so nothing but the accepted connection has its memory."""
+    async with aggregator(folder) as server, collected(folder) as killed:
+        await asyncio.to_thread(killed.write, ALICE, "first")
+        await until(lambda: len(bytes_of(server)) == 1)
+        (collector,) = killed.collectors(ALICE)
+        keeper = killed.keeper()
+        os.kill(collector, signal.SIGSTOP)
+        before = descriptors_of(keeper)
+        await asyncio.to_thread(killed.write, ALICE, "unread")
+        await until(lambda: descriptors_of(keeper) - before)
+        killed.process.kill()
+        os.kill(collector, signal.SIGKILL)
+        await asyncio.to_thread(killed.process.wait)
+        async with collected(folder) as node:
+            await until(lambda: len(bytes_of(server)) == 2)
+            status, report = await node.end()
+            assert (status, report.count("ended with signal 9")) == (1, 1)
+        assert bytes_of(server) == {(ALICE_NAME, "first"): MOVED, (ALICE_NAME, "unread"): MOVED}
+        assert losses_of(server) == {}
+
+
+async def test_second_collector_of_all_users_takes_nothing_from_a_running_one(folder: Path) -> None:
+    async with aggregator(folder) as server, collected(folder) as node:
+        gate = folder / "tracer.sock"
+        refused = await asyncio.to_thread(run_iotide, "collect", "--all-users", "--socket", gate, cwd=folder)
+        assert refused.returncode == 2
+        assert "another collector listens there" in refused.stderr
+        await asyncio.to_thread(node.write, ALICE, "hers")
+        assert await node.end() == (0, "")
+        assert bytes_of(server) == {(ALICE_NAME, "hers"): MOVED}
+
+
+async def test_processes_of_users_get_changed_keys_of_the_node(folder: Path, tmp_path: Path) -> None:
+    listed = Listed(tmp_path)
+    secret, public = listed.key("node", "collect")
+    keys = ("--key", str(secret), "--server-key", str(public))
+    async with (
+        serving(access=listed.settings()) as server,
+        collected(folder, *keys, endpoint=server.ingest_endpoint) as node,
+    ):
+        with node.waiting_program(ALICE, "hers") as go_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            (tmp_path / "next").mkdir()
+            new_public, new_secret = make_keys(tmp_path / "next", "node")
+            secret.write_text("no key")
+            node.process.send_signal(signal.SIGHUP)
+            assert node.process.stderr is not None
+            line = await asyncio.to_thread(node.process.stderr.readline)
+            assert "the earlier keys stay in use" in line
+            new_secret.replace(secret)
+            listed.revoke("node")
+            listed.list_key("node", new_public, "collect")
+            await until(lambda: server.aggregator.counters[f"{REFUSED}ingest"])
+            await asyncio.to_thread(go_on)
+            await until(lambda: list(bytes_of(server).values()) == [2 * MOVED])
+        status, report = await node.end()
+        assert status == 0, report
+        assert losses_of(server) == {}
+
+
+def test_process_of_a_user_without_a_descriptor_for_its_end_leaves_nothing(folder: Path) -> None:
+    def begin() -> str:
+        with os.scandir("/proc/self/fd") as found:
+            used = max(int(each.name) for each in found)
+        for _ in range(used):  # no number below is free
+            used = max(used, os.open(os.devnull, os.O_RDONLY))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 5, used + 5))  # two pairs of sockets
+        with pytest.raises(OSError, match="Too many open files"):
+            begin_collector(ALICE, ALICE, lambda _: 0, lambda: None, lambda _: None)
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        return "ended"
+
+    assert as_user(0, begin) == "ended"
 
 
 async def test_collector_that_cannot_start_is_started_once_per_program(folder: Path) -> None:
@@ -250,9 +380,9 @@ async def test_collector_that_cannot_start_is_started_once_per_program(folder: P
         await asyncio.to_thread(node.write, ALICE, "hers")
         await asyncio.to_thread(node.write, BOB, "his")
         await until(lambda: bytes_of(server))  # his program was accepted after hers
-        await until(lambda: not children_of(node.process.pid))
+        await until(lambda: not node.all_collectors())
         for _ in range(20):  # no further one is started
-            assert not children_of(node.process.pid)
+            assert not node.all_collectors()
             await asyncio.sleep(0.05)
         status, report = await node.end()
         assert status == 1

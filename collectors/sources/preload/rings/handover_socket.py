@@ -23,7 +23,8 @@ from .ended_process import EndedProcess, has_ended, read_ended
 from .region import Region, check_is_sealed
 from .watching import UNWATCHED, SpareDescriptors, watch_of
 
-_BACKLOG: Final = 4096
+BACKLOG: Final = 4096
+"""Connections that wait until they are accepted."""
 _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 ACCEPTS_A_POLL: Final = 256
 _MAX_SILENT: Final = 256
@@ -220,7 +221,10 @@ def _has_sent(peer: socket.socket) -> bool:
 def _received(peer: socket.socket, *, keeps: bool, reads_ended: bool) -> Arrival | EndedProcess | ProtocolError | None:
     """Receives a peer's message; None: it only checked for a listener and disconnected."""
     pid, uid, _ = credentials_of(peer)
-    message, descriptors = _receive(peer)
+    try:
+        message, descriptors = _receive(peer)
+    except BlockingIOError:  # a duplicate of a connection that has been read
+        return None
     if not message and not descriptors:
         return None
     try:
@@ -300,5 +304,5 @@ def _gate_at(path: Path, mode: int) -> socket.socket:
         raise InputError(str(path), None, str(error), _EXPECTED) from None
     finally:
         os.umask(before)
-    gate.listen(_BACKLOG)
+    gate.listen(BACKLOG)
     return gate

@@ -10,14 +10,18 @@ import contextlib
 import socket
 import struct
 from collections import deque
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from .....events import ProtocolError
 
 _END: Final = b"\0"
-_DESCRIPTOR: Final = b"\1"
-_TAKEN: Final = struct.Struct("<I")
-_MAX_BYTES: Final = 16
+"""Of the receiving end: request that no further connections are passed."""
+_REFRESH: Final = b"\1"
+"""Of the receiving end: request for the present keys."""
+_NUMBER: Final = struct.Struct("<Q")
+"""Of the passing end: number of a connection. Of the receiving end: number of the last connection that was read."""
+_MAX_BYTES: Final = 256
 
 
 class PassedPeers:
@@ -29,13 +33,15 @@ class PassedPeers:
 
     Attributes:
         ended: True once the other process passes no further connections.
+        packed_keys: the last keys of the connection to the aggregator that the other process has passed.
     """
 
     def __init__(self, peers: socket.socket, reports: socket.socket) -> None:
         self.reports = reports
+        self.packed_keys = b""
         self.ended = False
         self._peers = peers
-        self._accepted = 0
+        self._unacknowledged: int | None = None
         self._peers.setblocking(False)
         self.reports.setblocking(False)
 
@@ -49,11 +55,15 @@ class PassedPeers:
         """
         self._acknowledge()
         space = socket.CMSG_SPACE(array.array("i").itemsize)
-        message, ancillary, _, _ = self._peers.recvmsg(len(_DESCRIPTOR), space, socket.MSG_CMSG_CLOEXEC)
-        if not message:
-            self.ended = True
-            raise EOFError
-        self._accepted += 1
+        while True:
+            message, ancillary, _, _ = self._peers.recvmsg(_MAX_BYTES, space, socket.MSG_CMSG_CLOEXEC)
+            if not message:
+                self.ended = True
+                raise EOFError
+            if len(message) == _NUMBER.size:
+                break
+            self.packed_keys = message
+        (self._unacknowledged,) = _NUMBER.unpack(message)
         descriptors = array.array("i")
         for _, _, data in ancillary:
             descriptors.frombytes(data)
@@ -61,14 +71,17 @@ class PassedPeers:
             raise ProtocolError("no descriptor is left for a process")
         return socket.socket(fileno=descriptors[0]), None
 
+    def request_keys(self) -> None:
+        """Request the present keys, which a later ``accept`` receives."""
+        self._send(_REFRESH)
+
     def request_end(self) -> None:
         """Request that no further connections are passed. ``ended`` is True if the other process grants it.
 
         It does not while connections are on their way, because further ones would then wait as long as these are used.
         """
         self._acknowledge()
-        with contextlib.suppress(OSError):  # the other process has ended
-            self._peers.send(_END, socket.MSG_NOSIGNAL)
+        self._send(_END)
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when a connection has arrived."""
@@ -79,10 +92,21 @@ class PassedPeers:
         self._peers.close()
 
     def _acknowledge(self) -> None:
-        if self._accepted:
-            with contextlib.suppress(OSError):  # the other process is slow, or has ended
-                self._peers.send(_TAKEN.pack(self._accepted), socket.MSG_NOSIGNAL)
-                self._accepted = 0
+        if self._unacknowledged is not None and self._send(_NUMBER.pack(self._unacknowledged)):
+            self._unacknowledged = None
+
+    def _send(self, message: bytes) -> bool:
+        with contextlib.suppress(OSError):  # the other process is slow, or has ended
+            self._peers.send(message, socket.MSG_NOSIGNAL)
+            return True
+        return False
+
+
+class NumberedPeer(NamedTuple):
+    """A connection with its number. Later connections have higher numbers."""
+
+    number: int
+    socket: socket.socket
 
 
 class PeerPasser:
@@ -93,26 +117,29 @@ class PeerPasser:
     Args:
         channel: end of a pair of SOCK_SEQPACKET sockets, not blocking; closed with this object.
         most: maximum number of connections that are kept.
+        on_read: called with the number of each connection that the other process has read.
 
     Attributes:
         waiting: connections that are not passed yet.
         acknowledged: number of connections that the other process has read.
         end_requested: whether no further connections are passed.
         is_cut_off: whether the other process has closed its end, because it ends or was killed.
+        keys_requested: whether the other process requests the present keys.
     """
 
-    def __init__(self, channel: socket.socket, most: int) -> None:
-        self.waiting: deque[socket.socket] = deque()
+    def __init__(self, channel: socket.socket, most: int, on_read: Callable[[int], object]) -> None:
+        self.waiting: deque[NumberedPeer] = deque()
         self.acknowledged = 0
-        self.end_requested = self.is_cut_off = False
-        self._channel, self._most = channel, most
-        self._passed: deque[socket.socket] = deque()
+        self.end_requested = self.is_cut_off = self.keys_requested = False
+        self.channel = channel
+        self._most, self._on_read = most, on_read
+        self._passed: deque[NumberedPeer] = deque()
 
     def fileno(self) -> int:
         """Return the descriptor of the channel."""
-        return self._channel.fileno()
+        return self.channel.fileno()
 
-    def add(self, peer: socket.socket) -> bool:
+    def add(self, peer: NumberedPeer) -> bool:
         """Pass a connection now or later. Return False if too many are kept."""
         if len(self.waiting) + len(self._passed) >= self._most:
             return False
@@ -124,23 +151,29 @@ class PeerPasser:
         """Pass waiting connections, as far as there is room."""
         with contextlib.suppress(OSError):  # no room, or the process has ended
             while self.waiting and not self.end_requested:
-                socket.send_fds(self._channel, [_DESCRIPTOR], [self.waiting[0].fileno()], socket.MSG_NOSIGNAL)
+                peer = self.waiting[0]
+                socket.send_fds(self.channel, [_NUMBER.pack(peer.number)], [peer.socket.fileno()], socket.MSG_NOSIGNAL)
                 self._passed.append(self.waiting.popleft())
+
+    def pass_keys(self, packed: bytes) -> None:
+        """Pass the keys of the connection to the aggregator. The other process requests them again if they are lost."""
+        with contextlib.suppress(OSError):  # no room, or the process has ended
+            self.channel.send(packed, socket.MSG_NOSIGNAL)
 
     def receive(self) -> bool:
         """Receive messages of the other process. Return False once it has closed its end."""
         while not self.is_cut_off:
             try:
-                message = self._channel.recv(_MAX_BYTES)
+                message = self.channel.recv(_MAX_BYTES)
             except BlockingIOError:
                 return True
             except OSError:
                 message = b""
             self.is_cut_off = not message
-            if len(message) == _TAKEN.size:
-                for _ in range(min(_TAKEN.unpack(message)[0], len(self._passed))):
-                    self._passed.popleft().close()
-                    self.acknowledged += 1
+            if len(message) == _NUMBER.size:
+                self._release(_NUMBER.unpack(message)[0])
+            elif message == _REFRESH:
+                self.keys_requested = True
             elif message == _END and not (self.waiting or self._passed):
                 self.end()
         return False
@@ -149,9 +182,9 @@ class PeerPasser:
         """Pass no further connections. The other process reads those on their way, and then ends."""
         self.end_requested = True
         with contextlib.suppress(OSError):  # it has ended
-            self._channel.shutdown(socket.SHUT_WR)
+            self.channel.shutdown(socket.SHUT_WR)
 
-    def take_unread(self) -> deque[socket.socket]:
+    def take_unread(self) -> deque[NumberedPeer]:
         """Remove and return the connections that the other process has not read, once it has ended."""
         unread = self._passed + self.waiting
         self._passed, self.waiting = deque(), deque()
@@ -160,5 +193,13 @@ class PeerPasser:
     def close(self) -> None:
         """Close the channel and all connections."""
         for peer in self.take_unread():
-            peer.close()
-        self._channel.close()
+            peer.socket.close()
+        self.channel.close()
+
+    def _release(self, last: int) -> None:
+        """Close the connections up to a number. An inherited one may be read twice, as its passing is repeated."""
+        while self._passed and self._passed[0].number <= last:
+            peer = self._passed.popleft()
+            peer.socket.close()
+            self.acknowledged += 1
+            self._on_read(peer.number)

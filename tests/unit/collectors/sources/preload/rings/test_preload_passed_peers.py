@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.records.ring_layout import LAYOUT, MAGIC, WORD
-from iotide.collectors.sources.preload.rings.passed_peers import PassedPeers, PeerPasser
+from iotide.collectors.sources.preload.rings.passed_peers import NumberedPeer, PassedPeers, PeerPasser
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import ProtocolError
+from iotide.events.network.curve import ClientKeys, KeyPair
 from support.tracing.regions import MadeRegion
 
 
@@ -21,7 +22,8 @@ class Passing:
 
     def __init__(self) -> None:
         self.channel, peers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
-        self.passer = PeerPasser(self.channel, 3)
+        self.read: list[int] = []
+        self.passer = PeerPasser(self.channel, 3, self.read.append)
         self.reports, reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.passed = PassedPeers(peers, reports)
 
@@ -41,7 +43,7 @@ def test_connections_arrive_in_order_and_then_the_end(passing: Passing) -> None:
     with pytest.raises(BlockingIOError):
         passing.passed.accept()
     pairs = [socket.socketpair() for _ in range(3)]
-    assert all(passing.passer.add(theirs) for _, theirs in pairs)
+    assert all(passing.passer.add(NumberedPeer(number, theirs)) for number, (_, theirs) in enumerate(pairs))
     passing.passer.end()
     for number, (ours, _) in enumerate(pairs):
         peer, _ = passing.passed.accept()
@@ -57,13 +59,15 @@ def test_connections_arrive_in_order_and_then_the_end(passing: Passing) -> None:
 
 def test_unread_connections_are_kept_within_the_bound_for_a_successor(passing: Passing) -> None:
     pairs = [socket.socketpair() for _ in range(5)]
-    assert [passing.passer.add(theirs) for _, theirs in pairs[:4]] == [True, True, True, False]
+    peers = [NumberedPeer(number, theirs) for number, (_, theirs) in enumerate(pairs)]
+    assert [passing.passer.add(peer) for peer in peers[:4]] == [True, True, True, False]
     with passing.passed.accept()[0], passing.passed.accept()[0]:  # accepting the second one acknowledges the first
         assert passing.passer.receive()
-    assert passing.passer.add(pairs[4][1])
+    assert passing.passer.add(peers[4])
     passing.passed.close()
     assert not passing.passer.receive()
-    assert list(passing.passer.take_unread()) == [pairs[1][1], pairs[2][1], pairs[4][1]]
+    assert list(passing.passer.take_unread()) == [peers[1], peers[2], peers[4]]
+    assert passing.read == [0]
     for pair in pairs:
         for end in pair:
             end.close()
@@ -74,8 +78,9 @@ def test_connections_after_the_request_of_the_end_wait(passing: Passing) -> None
     assert passing.passer.receive()
     ours, theirs = socket.socketpair()
     with ours:
-        assert passing.passer.add(theirs)
-        assert list(passing.passer.waiting) == [theirs]
+        peer = NumberedPeer(1, theirs)
+        assert passing.passer.add(peer)
+        assert list(passing.passer.waiting) == [peer]
         with pytest.raises(EOFError):
             passing.passed.accept()
 
@@ -84,7 +89,7 @@ def test_end_is_not_granted_while_a_connection_is_on_its_way(passing: Passing) -
     """Otherwise the connections after it would wait until its program has ended."""
     ours, theirs = socket.socketpair()
     passing.passed.request_end()
-    assert passing.passer.add(theirs)  # before the request is read
+    assert passing.passer.add(NumberedPeer(1, theirs))  # before the request is read
     assert passing.passer.receive()
     assert not passing.passer.end_requested
     with ours, passing.passed.accept()[0]:
@@ -94,9 +99,39 @@ def test_end_is_not_granted_while_a_connection_is_on_its_way(passing: Passing) -
 
 
 def test_connection_for_which_no_descriptor_is_free_is_an_error(passing: Passing) -> None:
-    passing.channel.send(b"\1")  # the kernel removes descriptors that do not fit
+    passing.channel.send(bytes(8))  # the kernel removes descriptors that do not fit
     with pytest.raises(ProtocolError, match="no descriptor"):
         passing.passed.accept()
+
+
+def test_connections_that_a_successor_passes_again_are_acknowledged_once(passing: Passing) -> None:
+    pairs = [socket.socketpair() for _ in range(2)]
+    peers = [NumberedPeer(number, theirs) for number, (_, theirs) in enumerate(pairs)]
+    passing.passer.add(peers[0])
+    successor = PeerPasser(passing.channel, 3, passing.read.append)
+    assert successor.add(NumberedPeer(0, peers[0].socket.dup()))
+    assert successor.add(peers[1])
+    for expected in ([], [0], [0]):
+        with passing.passed.accept()[0]:
+            assert successor.receive()
+            assert passing.read == expected
+    passing.passed.request_end()
+    assert successor.receive()
+    assert (passing.read, successor.end_requested) == ([0, 1], True)
+    peers[0].socket.close()
+    for ours, _ in pairs:
+        ours.close()
+
+
+def test_keys_arrive_between_connections(passing: Passing) -> None:
+    keys = ClientKeys(KeyPair(b"p" * 40, b"s" * 40), b"a" * 40)
+    passing.passed.request_keys()
+    assert passing.passer.receive()
+    assert passing.passer.keys_requested
+    passing.passer.pass_keys(keys.packed())
+    with pytest.raises(BlockingIOError):
+        passing.passed.accept()
+    assert ClientKeys.unpacked(passing.passed.packed_keys) == keys
 
 
 def test_request_to_a_process_that_has_ended_is_no_error(passing: Passing) -> None:
@@ -112,7 +147,7 @@ def test_source_collects_passed_processes_and_reports_and_creates_no_socket(pass
         listening.listen()
         region.put(10)
         region.hand_over(gate)
-        assert passing.passer.add(listening.accept()[0])
+        assert passing.passer.add(NumberedPeer(1, listening.accept()[0]))
         passing.reports.send(WORD.pack(MAGIC, LAYOUT, 13, b"j", b"/bin/app"))
         passing.reports.send(b"no report")
         passing.channel.shutdown(socket.SHUT_WR)
