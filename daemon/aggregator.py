@@ -15,18 +15,18 @@ from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
 from .bounds import BoundLog
 from .ingest.sink import StreamForgottenError
+from .jobs.accounting.loss_sink import LossSink
 from .jobs.introductions import close_stream, open_stream
 from .jobs.job_ids import clean_job
 from .jobs.job_settings import JobSettings
+from .jobs.job_state import JobEvent, State, next_state
 from .jobs.job_summary import published_summary
 from .jobs.lifecycle.job_ages import due_event, next_check_s
 from .jobs.lifecycle.job_schedule import JobSchedule
-from .jobs.lifecycle.job_state import JobEvent, State, next_state
 from .jobs.lifecycle.prediction_step import PredictionStep
 from .jobs.lifecycle.recorded_steps import Kind, without_recording
 from .jobs.losses.early_losses import REFUSED
 from .jobs.losses.failures import Failures
-from .jobs.losses.loss_sink import LossSink
 from .jobs.session import JobSession
 from .listeners import Listeners
 from .pressure import Pressure

@@ -17,7 +17,7 @@ from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
-from iotide.daemon.jobs.lifecycle.job_state import State
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.events.network.wire import Bye, Frame, Hello, encode, encode_batch

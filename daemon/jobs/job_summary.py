@@ -6,7 +6,7 @@ from ...analyzers.pipeline.job_totals import call_totals, file_totals, not_count
 from ...events.losses import UNSEEN_NODES, bytes_of, events_of
 from ...results.jobs.job import BatchFacts, JobDetail, JobSummary, NotCounted
 from ...results.prediction import Prediction
-from .lifecycle.job_state import State
+from .job_state import State
 from .losses.failures import AnalysisFailedError
 from .session import JobSession
 

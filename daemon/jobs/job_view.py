@@ -12,10 +12,10 @@ from ...results.contention import Slowdown
 from ...results.findings import Findings
 from ...results.jobs.job import SignalSeries
 from ...results.live.job_view import JobView
+from .accounting.job_ledger import ledger_of
 from .job_findings import findings_of
 from .job_summary import detail_of
 from .losses.failures import AnalysisFailedError
-from .losses.job_ledger import ledger_of
 from .session import JobSession
 
 _MAX_PREDICTIONS: Final = 300

@@ -25,7 +25,7 @@ from .history import History, stale_at
 from .job_analyzers import JobAnalyzers
 from .job_description import command_weight, describe
 from .job_settings import JobSettings
-from .lifecycle.job_state import State
+from .job_state import State
 from .losses.failures import Failures
 from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
 from .losses.incomplete_window import without_incomplete_period

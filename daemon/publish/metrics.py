@@ -23,7 +23,7 @@ from ..access import access
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_settings import IngestStats
-from ..jobs.lifecycle.job_state import State
+from ..jobs.job_state import State
 from ..jobs.losses import failures
 from ..stages import LoopWatch, cpu_s, memory_bytes
 from .all_families import FAMILIES

@@ -18,9 +18,9 @@ from ...events import ConfigError
 from ..aggregator import Aggregator
 from ..archiving.archives import Archives
 from ..ingest.ingest_core import IngestCore
+from ..jobs.accounting.dropped import session_sums
 from ..jobs.job_summary import summary_of
 from ..jobs.job_table import Card
-from ..jobs.losses.dropped import session_sums
 from ..jobs.session import JobSession
 from ..journal.contract import Position
 from ..journal.segments import save_folder

@@ -18,7 +18,7 @@ from iotide.cli.serving import serve_ftio
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.background_tasks import ServerFailedError, run_forever
-from iotide.daemon.jobs.lifecycle.job_state import State
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.session import PREDICTION, SIGNAL
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ....results.layers import Finding, Layers
-from ..report.report_context import ReportContext
+from ..report_context import ReportContext
 from ..settings import Thresholds
 from .findings_calls import churn, failed, metadata, own_files
 from .findings_files import of_files

@@ -12,7 +12,7 @@ from ...common.state import Ints
 from ...common.texts import duration_text, layer_label
 from ...file_groups import DATA
 from ..calls import LAYERS
-from ..report.report_context import ReportContext
+from ..report_context import ReportContext
 from ..settings import Thresholds
 from ..state.handles import ROOT
 from ..state.tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened

@@ -14,7 +14,7 @@ from ...common.state import Ints
 from ...common.texts import duration_text, layer_label, list_text
 from ...file_groups import DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM
-from ..report.report_context import ReportContext
+from ..report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import FILE, WAYS, layer_name
 

@@ -10,7 +10,7 @@ from ....events.counted_text import counted
 from ....results.layers import Finding, Layers
 from ...common.texts import duration_text, layer_label, list_text
 from ..calls import LAYERS
-from ..report.report_context import ReportContext
+from ..report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import layer_name
 

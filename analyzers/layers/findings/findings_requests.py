@@ -8,7 +8,7 @@ from typing import Final
 from ....events.counted_text import counted
 from ....results.layers import Account, Finding, Layers, Step
 from ...common.texts import duration_text, layer_label
-from ..report.report_context import ReportContext
+from ..report_context import ReportContext
 from ..settings import Thresholds
 
 _KIB: Final = 1024

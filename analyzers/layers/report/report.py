@@ -8,9 +8,9 @@ from typing import Final
 
 from ....results.layers import Layers, Nesting
 from ..findings.findings import findings
+from ..report_context import ReportContext
 from ..update import LayerAnalyzer
 from .report_collectives import collectives
-from .report_context import ReportContext
 from .report_files import files, mounts, own_files
 from .report_handles import handles, host_layers, process_handles, process_layers, timeline_marks
 from .report_layers import accounts, fates, layer_stats, named_calls, sizes, steps

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from ....results.layers import Collective, CollectiveRank
+from ..report_context import OTHER_NAME, ReportContext
 from ..state.arrivals import Wait
 from ..state.tables import SITE, split_site
-from .report_context import OTHER_NAME, ReportContext
 
 _NS: Final = 1e9
 _CALLS, _NANO, _BYTES, _SYSTEM_NS, _SYSTEM_BYTES = range(len(SITE))

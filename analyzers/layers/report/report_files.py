@@ -9,8 +9,8 @@ import numpy as np
 from ....results.layers import FileAccess, FileLayers, Mount, OwnFiles
 from ...file_groups import CHANNEL, DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
+from ..report_context import ReportContext, amounts, largest
 from ..state.tables import FILE, layer_name
-from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
 _EXAMPLES: Final = 5  # maximum number of example paths

@@ -9,10 +9,10 @@ import numpy as np
 from ....results.layers import HandleNode, HostLayer, Mark, ProcessLayer, ProcessNode
 from ...file_groups import DATA
 from ..calls import LAYERS
+from ..report_context import ReportContext, amounts, largest
 from ..state.handles import depths, preorder
 from ..state.tables import NODE, PROCESS, layer_name
 from ..state.timeline import OPERATIONS
-from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
 _MIN_BELOW: Final = 8  # minimum number of children shown per node

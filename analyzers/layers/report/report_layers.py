@@ -12,8 +12,8 @@ from ....results.layers import Account, CallLayer, FateRow, LayerStats, SizeRow,
 from ...common.state import Ints
 from ...file_groups import GROUPS
 from ..calls import FATES, LAYERS, PROGRAM, TOP_DOWN
+from ..report_context import ReportContext, amounts, largest
 from ..state.tables import FATE, NAMED, PROCESS, SIZES, WAYS, layer_name, split, split_named
-from .report_context import ReportContext, amounts, largest
 
 _NS = 1e9
 

@@ -11,12 +11,12 @@ import numpy as np
 from ....events import InputError, UnavailableError
 from ...parser import Input
 from ...source import SourceItem
-from .._parquet_calls import EXPECTED as CALL_COLUMNS
-from .._parquet_calls import NEEDED as NEEDED_OF_CALLS
-from .._parquet_calls import CallTable
 from .._unpacked import unpacked
 from .cases import CaseStreams
 from .document import DocumentParser
+from .parquet_calls import EXPECTED as CALL_COLUMNS
+from .parquet_calls import NEEDED as NEEDED_OF_CALLS
+from .parquet_calls import CallTable
 from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 
 EXPECTED: Final = f"a Parquet file of an event log, with {EXPECTED_COLUMNS}, or of calls, with {CALL_COLUMNS}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ..job_settings import JobSettings
+from ..job_state import JobEvent, State
 from ..session import JobSession
-from .job_state import JobEvent, State
 
 
 def due_event(session: JobSession, settings: JobSettings, now: float) -> JobEvent | None:

@@ -14,9 +14,9 @@ from ....results.jobs.fleet import FleetJob, FleetOrder
 from ....results.jobs.job import JobSummary
 from ...access.viewer import Viewer
 from ...aggregator import Aggregator
+from ...jobs.job_state import State
 from ...jobs.job_summary import known_losses
 from ...jobs.job_table import Card
-from ...jobs.lifecycle.job_state import State
 from ...jobs.losses.failures import AnalysisFailedError
 from ...jobs.session import JobSession
 from .job_access import SLICE_S

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.transport.agent import Agent
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import summary_of
-from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.events import BatchJob
 from support.servers.running_aggregator import Fed, serving, until
 from support.system.waiting import DEADLINE_S

@@ -13,8 +13,8 @@ from iotide.cli.doctor import aggregator_checks
 from iotide.cli.doctor.aggregator_checks import problems_of
 from iotide.cli.doctor.checks import extra
 from iotide.cli.doctor.cluster_checks import clock_problem
+from iotide.daemon.jobs.accounting.job_ledger import ledger_of
 from iotide.daemon.jobs.job_summary import summary_of
-from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import StreamInfo

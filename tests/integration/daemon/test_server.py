@@ -17,8 +17,8 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.publish.all_families import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings

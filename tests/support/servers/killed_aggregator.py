@@ -18,8 +18,8 @@ from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.daemon.clocks import Clocks
 from iotide.daemon.ingest.ingest_core import IngestCore, Reply
 from iotide.daemon.ingest.ingest_settings import IngestSettings
+from iotide.daemon.jobs.accounting.job_ledger import ledger_of
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability

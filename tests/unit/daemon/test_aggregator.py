@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.jobs.job_state import TRANSITIONS, JobEvent, State, next_state
 from iotide.daemon.jobs.job_summary import detail_of, summary_of
-from iotide.daemon.jobs.lifecycle.job_state import TRANSITIONS, JobEvent, State, next_state
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Response
 
 from .....results.jobs.job import JobDetail, JobList, SignalSeries
 from .....results.jobs.ledger import JobLedger
+from ....jobs.accounting.job_ledger import ledger_of
 from ....jobs.job_summary import detail_of, summary_of
 from ....jobs.job_table import Card
-from ....jobs.losses.job_ledger import ledger_of
 from ....jobs.session import JobSession
 from ..job_access import JobAccess
 

@@ -12,7 +12,7 @@ from .....results.jobs.file_systems import IoPhase, JobFileSystems
 from .....results.live.live_io import LiveIo, LiveJob
 from .....results.prediction import OtherPeriod, Prediction
 from ....contention import ContentionWatch
-from ....jobs.lifecycle.job_state import State
+from ....jobs.job_state import State
 from ....jobs.losses.failures import AnalysisFailedError
 from ....jobs.session import JobSession
 from ..job_access import JobAccess, of_several_jobs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import known_losses, summary_of
-from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.losses.job_nodes import JobNodes
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import BatchJob, Definitions, EventBatch, StreamInfo, make_batch

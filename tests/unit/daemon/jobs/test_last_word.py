@@ -6,8 +6,8 @@ import time
 
 import pytest
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.results.jobs.job import JobSummary

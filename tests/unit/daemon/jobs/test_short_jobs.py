@@ -14,8 +14,8 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings, IngestStats
 from iotide.daemon.jobs import job_analyzers
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel
 
-from ....results.layers import FileGroup, Scope
-from ...common.state import Ints
-from ...file_groups import GROUPS
-from ..calls import LAYERS
-from ..state.registries import LOCAL, SHARED, UNKNOWN, Process
-from ..state.tables import OVERS, PROCESS, layer_name, split, split_node
-from ..update import LayerAnalyzer
+from ...results.layers import FileGroup, Scope
+from ..common.state import Ints
+from ..file_groups import GROUPS
+from .calls import LAYERS
+from .state.registries import LOCAL, SHARED, UNKNOWN, Process
+from .state.tables import OVERS, PROCESS, layer_name, split, split_node
+from .update import LayerAnalyzer
 
 SCOPES: dict[int, Scope] = {UNKNOWN: "unknown", LOCAL: "local", SHARED: "shared"}
 OTHER_NAME = "(other)"

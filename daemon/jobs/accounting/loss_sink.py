@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from ....events import EventBatch, StreamInfo
 from ..job_ids import clean_job
 from ..job_table import JobTable
+from ..losses.collector_counts import CollectorCounts
+from ..losses.early_losses import EarlyLosses
 from ..session import JobSession
-from .collector_counts import CollectorCounts
 from .dropped import CurrentSums, Dropped, JobSums
-from .early_losses import EarlyLosses
 
 
 class LossSink:

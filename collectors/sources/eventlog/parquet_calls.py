@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...events import COLUMNS, FileInfo, FileType, Interner, Kind, Layer, StreamInfo, make_batch
-from ...events.definitions import MAX_TEXT
-from ...events.schema import UNKNOWN_RANK
-from ..call_classes import classify
-from ..parser import Input
-from ..source import Chunk, Closed, Opened, SourceItem
-from .eventlog.cases import LATEST_NS, MAX_STREAMS
+from ....events import COLUMNS, FileInfo, FileType, Interner, Kind, Layer, StreamInfo, make_batch
+from ....events.definitions import MAX_TEXT
+from ....events.schema import UNKNOWN_RANK
+from ...call_classes import classify
+from ...parser import Input
+from ...source import Chunk, Closed, Opened, SourceItem
+from .cases import LATEST_NS, MAX_STREAMS
 
 NEEDED: Final = frozenset(("call", "start", "duration"))
 EXPECTED: Final = "columns call, start and duration in nanoseconds (and the others of an event, path, job and host)"

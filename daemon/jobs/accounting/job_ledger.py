@@ -8,8 +8,8 @@ from typing import Final
 
 from ....events.losses import EVENTS
 from ....results.jobs.ledger import JobLedger, StreamAccount
+from ..losses.ledger import LOST_AFTER_TAKING, Account
 from ..session import JobSession
-from .ledger import LOST_AFTER_TAKING, Account
 
 _MAX_STREAMS: Final = 1000
 _NOT_ARCHIVED: Final = "events_not_archived:"

@@ -1,0 +1,1 @@
+"""Accounts of the events of all jobs: losses in total, and the ledger of a job."""
