@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from iotide.clients.traces.parquet import write_parquet
 from iotide.collectors.source import Origin
-from iotide.collectors.sources import _parquet_calls
+from iotide.collectors.sources.eventlog import parquet_calls
 from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, Layer
@@ -36,7 +36,7 @@ def table(path: Path, **columns: Any) -> Path:
 def test_exported_calls_are_restored_with_every_column(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_parquet_calls, "_PIECE_ROWS", piece)
+    monkeypatch.setattr(parquet_calls, "_PIECE_ROWS", piece)
     reader = archived(5)
     write_parquet(reader, tmp_path / "calls.parquet")
     streams, source = read(tmp_path / "calls.parquet")
@@ -127,4 +127,4 @@ def test_texts_that_are_not_in_their_table_are_refused() -> None:
     """For a damaged file the library returns arbitrary text numbers."""
     damaged = pa.DictionaryArray.from_arrays(pa.array([0, 7], pa.int32()), pa.array(["read"]), safe=False)
     with pytest.raises(ValueError, match="not in their table"):
-        _parquet_calls._codes(damaged)
+        parquet_calls._codes(damaged)
