@@ -13,6 +13,7 @@ from ..events import ConfigError
 from ..events.files import read_text
 from ..events.network.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .access.settings import AccessSettings
+from .access.validation_text import validation_text
 from .archiving.archive_settings import ArchiveSettings
 from .cluster_settings import ClusterSettings
 from .ingest.ingest_settings import IngestSettings
@@ -163,8 +164,7 @@ def load_settings(
     try:
         return AggregatorSettings.model_validate(values)
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
-        raise ConfigError(f"{path or 'settings'}: {wrong}") from None
+        raise ConfigError(f"{path or 'settings'}: {validation_text(error, AggregatorSettings)}") from None
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _set_from_environment(values: dict[str, Any], environment: Mapping[str, str]) -> None:

@@ -31,13 +31,13 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    r"""Return the text of a file or pipe, UTF-8, with "\n" for all line ends.
+    r"""Return the text of a file or pipe, UTF-8 without byte order mark, with "\n" for all line ends.
 
     Raises:
         OSError: it cannot be read, the pipe has no writer, or it has more than MOST_TEXT_BYTES.
         UnicodeDecodeError: it is not UTF-8.
     """
-    return read_bytes(path, MAX_TEXT_BYTES).decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(path, MAX_TEXT_BYTES).decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_bytes(path: Path, most: int) -> bytes:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from ...events import ConfigError
 from ...events.files import read_text
 from ...events.network.curve import is_public_key
+from .validation_text import validation_text
 
 _log = logging.getLogger(__name__)
 Permission = Literal["collect", "read", "metrics", "operate", "member"]
@@ -144,8 +145,7 @@ def read_principals(path: Path) -> Principals:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
-        raise ConfigError(f"{path}: {wrong}") from None
+        raise ConfigError(f"{path}: {validation_text(error)}") from None
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
 

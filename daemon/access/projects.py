@@ -19,6 +19,7 @@ from ...events.network.curve import read_pair
 from ...events.network.vouchers import read_voucher
 from ...events.network.wire import Hello
 from ..jobs.job_ids import clean_job
+from .validation_text import validation_text
 
 if TYPE_CHECKING:
     from ..jobs.job_table import JobTable
@@ -117,8 +118,7 @@ def read_projects(path: Path) -> dict[str, Project]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
-        raise ConfigError(f"{path}: {wrong}") from None
+        raise ConfigError(f"{path}: {validation_text(error)}") from None
 
 
 def _by_user(listed: Mapping[str, Project]) -> dict[str, frozenset[str]]:

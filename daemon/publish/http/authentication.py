@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ...access.projects import Projects
 
 _OPEN: Final = frozenset({"/healthz", "/readyz"})
+_FOR_PROMETHEUS: Final = frozenset({"/rules.yml", "/runbooks", "/runbooks.md"})
+"""Files that name no job. A token for /metrics opens them, too."""
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _READING: Final = re.compile(r"(/partitions/[0-9]+)?/internal/(rank|culprits|dfg)")
 """Paths whose POST requests change nothing; members of a cluster send them."""
@@ -47,10 +49,10 @@ class Authentication:
         asking = self._authenticate(scope)
         if asking is None:
             self._access.count("http")
-            await _answer(send, 401, "who asks is not known", "a token of access.principals", [_CHALLENGE])
+            await _answer(send, 401, "the request has no valid token", "a token of access.principals", [_CHALLENGE])
         elif (missing := _missing_permission(scope, asking)) is not None:
             self._access.count("http_permission")
-            await _answer(send, 403, f"{asking.name!r} may not do that", f"the permission {missing}", [])
+            await _answer(send, 403, f"{asking.name!r} lacks a permission", f"the permission {missing}", [])
         else:
             before = viewer.set(asking)
             try:
@@ -83,6 +85,8 @@ def _missing_permission(scope: Scope, asking: Viewer) -> str | None:
     """Return the missing permission, if any."""
     if scope["path"] == "/metrics":
         return None if asking.may_scrape else "metrics"
+    if scope["path"] in _FOR_PROMETHEUS and asking.may_scrape:
+        return None
     if scope["method"] not in _SAFE and not _READING.fullmatch(scope["path"]):
         return None if asking.may_operate else "operate"
     return None if asking.may_read else "read"

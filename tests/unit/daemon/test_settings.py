@@ -28,7 +28,9 @@ def test_later_sources_win(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("speed = 3", "speed"),
+        ("speed = 3", "speed: there is no such setting$"),
+        ("inget = 3", r"inget: .*did you mean ingest\?"),
+        ("[bounds]\nmax_stream = 3", r"bounds\.max_stream: .*did you mean bounds\.max_streams\?"),
         ("prediction_interval_s = 0", "prediction_interval_s"),
         ("[detect]\nmode = 'sideways'", "mode"),
         ("[detect]\nsampling = 'point'\nmethod = 'reference'", "sampling"),
@@ -40,6 +42,12 @@ def test_wrong_value_is_named(tmp_path: Path, text: str, named: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError, match=named):
         load_settings(file, {})
+
+
+def test_file_of_an_editor_that_writes_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_bytes(b"\xef\xbb\xbfmax_jobs = 3\r\n")
+    assert load_settings(file, {}).max_jobs == 3
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
