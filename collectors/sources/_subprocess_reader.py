@@ -67,7 +67,7 @@ def read_in_subprocess(
         InputError: the reader crashed or was silent for too long; items read before were yielded.
     """
     origin = about.origin
-    arguments = [module, function, str(path), about.name, origin.job, origin.host, origin.user]
+    arguments = [module, function, str(path), about.name, origin.job, origin.host, origin.user, str(about.generation)]
     command = [sys.executable, "-m", f"{__package__}._subprocess_reader", *arguments]
     with (
         tempfile.TemporaryFile() as errors,
@@ -170,8 +170,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print to standard output, too
-    module, function, path, name, job, host, user = sys.argv[1:]
-    about = Input(name=name, origin=Origin(job, host, user))
+    module, function, path, name, job, host, user, generation = sys.argv[1:]
+    about = Input(name=name, origin=Origin(job, host, user), generation=int(generation))
     read = getattr(importlib.import_module(module), function)
     try:
         for items in read(Path(path), about):

@@ -36,7 +36,7 @@ from support.servers.killed_aggregator import Schedule
 from support.tracing.regions import MadeRegion
 
 from .mutation import Choose, change_bytes, change_tree
-from .target import DATA, ORIGIN, Target, Unsound, read_as, read_path
+from .target import DATA, ORIGIN, Target, Unsound, check, read_as, read_path
 
 _FILE = struct.Struct("<I")
 
@@ -310,6 +310,18 @@ def otf2_reader() -> Callable[[bytes], None]:
     return run
 
 
+def hdf5_reader() -> Callable[[bytes], None]:
+    """Return a function that reads in this process; the source does so in a subprocess, one per document."""
+    from iotide.collectors.parser import Input
+    from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5_here
+
+    def run(data: bytes) -> None:
+        parser = parse_hdf5_here(Input("input", ORIGIN))
+        check([*parser.feed(data), *parser.finish()], {})
+
+    return run
+
+
 def darshan_samples() -> list[bytes]:
     from support.formats.darshan_package import LOGS
 
@@ -339,7 +351,7 @@ def targets() -> list[Target]:
         Target("backlog", backlog_samples, run_backlog, quick=3000),
         Target("source-archive", lambda: [archive()], _late(lambda: read_as("archive")), changed_archive, quick=200),
         Target("source-parquet", _converted("parquet"), _late(lambda: read_as("parquet")), quick=150),
-        Target("source-hdf5", _converted("hdf5"), _late(lambda: read_as("hdf5")), quick=300),
+        Target("source-hdf5", _converted("hdf5"), _late(hdf5_reader), quick=300),
         Target("source-recorder", recorder_samples, _late(recorder_reader), changed_recorder, quick=250),
         Target("source-otf2", otf2_samples, _late(otf2_reader), changed_recorder, quick=4),
         Target("source-darshan", darshan_samples, _late(lambda: read_as("darshan")), quick=2),

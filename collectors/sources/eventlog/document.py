@@ -54,14 +54,16 @@ class DocumentParser:
 
     def finish(self) -> list[SourceItem]:
         """Read the document and close its streams."""
-        items: list[SourceItem] = []
+        return [item for items in self.pieces() for item in items]
+
+    def pieces(self) -> Iterator[list[SourceItem]]:
+        """Read the document in pieces, like ``finish``."""
         document = BytesIO(b"".join(self._pieces))
         self._pieces = []
         if document.getbuffer().nbytes:
             try:
-                for more in self._reader(document, self._about, self._streams):
-                    items += more
+                yield from self._reader(document, self._about, self._streams)
             except (OSError, ValueError, RuntimeError, LookupError, TypeError, MemoryError, OverflowError) as error:
                 text = " ".join(str(error).split())[:200]
                 self._about.malformed(None, f"the document cannot be read ({text})", self._expected)
-        return items + self._streams.close()
+        yield self._streams.close()

@@ -5,16 +5,22 @@ One group per case has the columns pid, call, start, dur, fp and size.
 
 from __future__ import annotations
 
+import importlib.util
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ....events import UnavailableError
+from ....events import InputError, UnavailableError
 from ...parser import Input
-from ...source import SourceItem
+from ...source import Closed, Opened, Problems, SourceItem, UnsupportedData
+from .._subprocess_reader import read_in_subprocess
 from .cases import LATEST_NS, MORE, NUMBERS, CaseInfo, CaseStreams
 from .document import DocumentParser
 from .hdf5_heaps import disable_damaged_heaps
@@ -29,14 +35,50 @@ _WIDEST: Final = 1 << 20
 def parse_hdf5(about: Input) -> DocumentParser:
     """Return the parser; each group becomes a stream. Times are ns if an attribute ``units`` says so, otherwise s.
 
+    The HDF5 library may crash on a damaged document or never return. So it runs in a subprocess.
+
     Raises:
         UnavailableError: h5py is missing.
     """
-    try:
-        import h5py  # noqa: F401
-    except ImportError:
-        raise UnavailableError("event logs in HDF5 need h5py: pip install 'iotide[hdf5]'") from None
+    if importlib.util.find_spec("h5py") is None:
+        raise UnavailableError("event logs in HDF5 need h5py: pip install 'iotide[hdf5]'")
+    return DocumentParser(about, "hdf5", _read_in_subprocess, EXPECTED)
+
+
+def parse_hdf5_here(about: Input) -> DocumentParser:
+    """Return the parser that reads in this process."""
     return DocumentParser(about, "hdf5", _read, EXPECTED)
+
+
+def read_hdf5_here(path: Path, about: Input) -> Iterator[list[SourceItem]]:
+    """Read a file in this process. Memory: the file, and 65,536 rows."""
+    parser = parse_hdf5_here(about)
+    parser.feed(path.read_bytes())
+    return parser.pieces()
+
+
+def _read_in_subprocess(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
+    # The subprocess reports the counts of this document, and ``about`` has those of earlier ones, too.
+    own = replace(about, problems=Problems(about.problems.kept), counters=Counter(), unsupported=UnsupportedData())
+    still_open: dict[str, None] = {}
+    with NamedTemporaryFile(prefix="iotide-", suffix=".h5") as file:
+        file.write(document.getbuffer())
+        file.flush()
+        try:
+            for items in read_in_subprocess(__name__, read_hdf5_here.__name__, Path(file.name), own, EXPECTED):
+                for item in items:
+                    if isinstance(item, Opened):
+                        still_open[item.stream] = None
+                    elif isinstance(item, Closed):
+                        still_open.pop(item.stream, None)
+                yield items
+        except InputError as error:
+            own.malformed(None, error.problem, EXPECTED)
+            yield [Closed(stream) for stream in still_open]
+    about.counters.update(own.counters)
+    about.unsupported.merge(own.unsupported)
+    about.problems.first.extend(own.problems.first[: about.problems.kept - len(about.problems.first)])
+    about.problems.total += own.problems.total
 
 
 def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:

@@ -19,7 +19,7 @@ from iotide.collectors.call_classes import classify
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.eventlog.csv_log import CsvParser
-from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5
+from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5, parse_hdf5_here
 from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
 from iotide.events import Flag, Kind, Layer, UnavailableError
@@ -249,7 +249,7 @@ def test_damaged_documents_never_raise(name: str, data: st.DataObject, tmp_path:
     whole = whole[: data.draw(st.integers(9, len(whole)))]
     for _ in range(data.draw(st.integers(0, 4))):
         whole[data.draw(st.integers(8, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    parse(parse_hdf5 if name == "a.h5" else parse_parquet, bytes(whole), name)
+    parse(parse_hdf5_here if name == "a.h5" else parse_parquet, bytes(whole), name)
 
 
 @given(st.binary(max_size=300))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.sources.eventlog.hdf5_heaps import disable_damaged_heaps
-from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5
+from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5_here
 from support.formats.parsing import only_stream, parse
 
 HEADER = 16
@@ -44,7 +44,7 @@ def test_damaged_heap_costs_the_cases_with_its_texts(place: int, size: int) -> N
     data = bytearray(log())
     at = data.index(b"GCOL") + place
     data[at : at + 8] = size.to_bytes(8, "little")
-    streams, about = parse(parse_hdf5, bytes(data), "a.h5")
+    streams, about = parse(parse_hdf5_here, bytes(data), "a.h5")
     assert only_stream(streams).info.command == "cp"
     heaps, case = about.problems.first
     assert "global heaps" in heaps.problem
