@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +54,10 @@ start and end files of a library are for C++."""
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst", "-Wl,-Bsymbolic")
 """Its constructor runs before those of other libraries, which may do I/O. Its internal calls are direct."""
 CORE_LIBRARY: Final = library_of(CORE_NAME).name
+_PART: Final = ".part"
+"""Suffix of a file that is being written."""
+_ABANDONED_S: Final = 3600.0
+"""Age from which such a file is left over from a killed build, s. A build takes up to a minute."""
 _COMPILERS: Final = ("cc", "gcc", "clang")
 _PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$")
 _MARK: Final = re.compile(r"^/\* (?P<place>\S+\.sig:\d+|[^*]+:\d+) \*/$")
@@ -156,17 +162,28 @@ def _compiling(made: Sequence[Generated], sources: Sequence[Path]) -> list[str]:
 def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated], given: str = "") -> None:
     compiler = find_compiler()
     to.parent.mkdir(parents=True, exist_ok=True)
-    part = to.with_suffix(f".{os.getpid()}.part")
+    _remove_abandoned(to)
+    part = to.with_suffix(f".{os.getpid()}{_PART}")
     command = [*compiler, "-o", str(part), *arguments]
     try:
-        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
-    if done.returncode:
+        try:
+            done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
+        if done.returncode:
+            messages = _with_signature_lines(done.stderr, [row.sources[0] for row in made])
+            raise BuildError(messages or f"{compiler[0]} ended with {done.returncode}")
+        part.replace(to)
+    finally:  # also if the user interrupts the build
         part.unlink(missing_ok=True)
-        messages = _with_signature_lines(done.stderr, [row.sources[0] for row in made])
-        raise BuildError(messages or f"{compiler[0]} ended with {done.returncode}")
-    part.replace(to)
+
+
+def _remove_abandoned(to: Path) -> None:
+    """Remove unfinished files of killed builds. Their pids may be of other nodes, so their age decides."""
+    for part in to.parent.glob(f"{to.stem}.*{_PART}"):
+        with contextlib.suppress(OSError):  # another build removes it, too
+            if time.time() - part.stat().st_mtime > _ABANDONED_S:
+                part.unlink()
 
 
 def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -> Path:

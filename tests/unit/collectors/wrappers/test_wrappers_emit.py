@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -198,6 +199,44 @@ def test_missing_compiler_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("CC", "absent-cc -m64")
     with pytest.raises(BuildError, match="absent-cc"):
         find_compiler()
+
+
+def script(path: Path, *lines: str) -> Path:
+    """Write a compiler that is called with ``-o FILE``."""
+    path.write_text("\n".join(["#!/bin/sh", *lines]))
+    path.chmod(0o755)
+    return path
+
+
+def test_interrupted_build_leaves_no_file(tmp_path: Path) -> None:
+    compiler = script(tmp_path / "cc", ': >"$2"', "kill -INT $PPID", "exec sleep 60")
+    asked = f"import sys; sys.path.insert(0, {str(PRELOAD.parent)!r}); from wrappers import build;"
+    # it may be ignored, as in the background of a shell
+    asked += "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    asked += f"from pathlib import Path; build.compile_library(Path({str(SIGNATURES)!r}), Path('made'))"
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", asked], cwd=tmp_path, env={"CC": str(compiler), "PATH": os.defpath},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert "KeyboardInterrupt" in done.stderr
+    assert [path.name for path in (tmp_path / "made").iterdir()] == ["wrappers"]
+
+
+def test_files_of_killed_builds_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CC", str(script(tmp_path / "cc", 'echo made >"$2"')))
+    to = tmp_path / "made"
+    to.mkdir()
+    abandoned, others, library = to / "libiotide_nasty.1.part", to / "libiotide_nasty.2.part", to / "libiotide_nasty.so"
+    for path in (abandoned, others):  # the second one may be in use on another node
+        path.touch()
+    os.utime(abandoned, (0, 0))
+
+    assert compile_library(SIGNATURES, to) == library
+    assert library.read_text() == "made\n"
+    assert not abandoned.exists()
+    assert others.exists()
 
 
 def test_package_works_by_itself_with_the_standard_library_alone(tmp_path: Path) -> None:
