@@ -26,6 +26,7 @@ def aggregator_settings(plan: RunPlan) -> AggregatorSettings:
         end_after_s=float("inf"),
         history=100_000,
         short_jobs_share=1.0,  # there is only one job, and its period is the purpose of the run
+        queue_share=0.5,  # there is only one queue
         detect=plan.detect,
         **_bounds(),
         archive=_archive_settings(plan),

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MIN_BATCH_EVENTS: Final = 768
 _MAX_BATCH_EVENTS: Final = 65_536
-_BATCH_SHARE: Final = 16  # fraction 1/n of the events so far: a job with few events queues few
 _MAX_CLOSING: Final = 256
 _MIN_SPAN_S: Final = 5.0  # least span of a job whose members are examined
 
@@ -142,7 +141,8 @@ class JobAnalyzers:
         self._pids[stream] = info.pid
         self.events += len(batch)
         self._queue.put(batch, stream, info)
-        if len(self._queue) >= min(max(self.events // _BATCH_SHARE, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS):
+        share = self.events * self._settings.queue_share  # a job with few events queues few
+        if len(self._queue) >= min(max(share, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS):
             self._catch_up_all()
 
     def close_stream(self, stream: str) -> None:

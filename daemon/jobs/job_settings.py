@@ -55,6 +55,12 @@ class JobSettings(AnalyzerSettings):
         description="Maximum share of a core for the periods of jobs that lasted less than a second; none while "
         "messages of collectors wait.",
     )
+    queue_share: float = Field(
+        0.0625,
+        ge=0,
+        le=1,
+        description="Maximum share of a job's events that wait to be analyzed together; results include them.",
+    )
     max_job_series: int = Field(
         1_000, ge=0, description="Maximum number of jobs with Prometheus series of their own; the latest active."
     )

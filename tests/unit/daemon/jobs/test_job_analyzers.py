@@ -29,13 +29,13 @@ EVENTS = 300
 _CUT = Cut()
 
 
-def fresh() -> JobAnalyzers:
+def fresh(**settings: float) -> JobAnalyzers:
     names = JobNames(10, 10)
     for call in ("open", "write", "close"):
         names.call(call)
     for path in ("/scratch/x", "/scratch/y"):
         names.file(FileInfo(path, FileType.REGULAR))
-    return JobAnalyzers("j", AggregatorSettings(), names, Failures("j"))
+    return JobAnalyzers("j", AggregatorSettings.model_validate(settings), names, Failures("j"))
 
 
 def calls(pid: int, count: int = EVENTS) -> EventBatch:
@@ -109,6 +109,19 @@ def test_results_are_independent_of_arrival_order_and_of_queries(cuts: list[int]
             requested_bytes(pieces, part)
     assert told(pieces) == told(whole)
     assert pieces.events == whole.events == 2 * EVENTS
+
+
+@pytest.mark.parametrize(
+    ("share", "waiting"), [(0.0, [0, 0, 0, 0]), (0.5, [0, 0, 800, 0]), (1.0, [0, 800, 1600, 2400])]
+)
+def test_queue_holds_a_share_of_the_events(share: float, waiting: list[int]) -> None:
+    analyses = fresh(queue_share=share)
+    sizes = []
+    for _ in range(4):
+        analyses.put(calls(7, 800), "a", STREAMS["a"])
+        sizes.append(len(analyses._queue))
+    assert sizes == waiting
+    assert sum(row.calls for row in analyses.totals.calls()) == 3200
 
 
 def test_a_process_that_has_ended_is_not_the_one_that_has_its_number_next() -> None:
