@@ -15,9 +15,11 @@
  * defined once. 44 bits are compared, so no two texts of a real program share a number. */
 static _Atomic uint64_t known_files[KNOWN_TEXTS];
 static _Atomic uint64_t known_strings[KNOWN_TEXTS];
-/* Texts of the files. A thread that finds the table locked does not write to it, and then only the hash identifies
- * the file. */
-static struct {
+/* Texts of the latest files, by number: places by hash would touch a page for each file. A thread that finds the table
+ * locked does not write to it, and then only the hash identifies the file. */
+static struct stored_path {
+    uint32_t number; /* 0: empty */
+    uint32_t generation; /* numbers of an earlier region are invalid */
     uint32_t length;
     char text[IOTIDE_MAX_STORED_PATH];
 } texts[KNOWN_TEXTS];
@@ -154,6 +156,20 @@ void iotide_define_unseen(enum iotide_unseen why, const char *program) {
     append_to(region, ENTRY_UNSEEN, NULL, 0, why, text, strnlen(text, program ? PATH_MAX : sizeof region->command));
 }
 
+static void store_path(uint32_t number, const char *text, size_t length) {
+    if (length > IOTIDE_MAX_STORED_PATH || !iotide_try_acquire(&texts_owner, __builtin_frame_address(0)))
+        return;
+    struct stored_path *stored = &texts[number % KNOWN_TEXTS];
+    stored->number = 0; /* a handler's siglongjmp may leave a part of the text */
+    atomic_signal_fence(memory_order_seq_cst);
+    stored->generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    stored->length = (uint32_t)length;
+    memcpy(stored->text, text, length);
+    atomic_signal_fence(memory_order_seq_cst);
+    stored->number = number;
+    atomic_store_explicit(&texts_owner, 0, memory_order_release);
+}
+
 static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _Atomic uint32_t *next, const char *text,
                        size_t length) {
     uint64_t hash = hash_of(text, length);
@@ -164,12 +180,8 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
     uint32_t number = type == ENTRY_FILE && iotide_is_excluded(text, length)
                           ? IOTIDE_EXCLUDED
                           : append(type, next, 0, 0, text, length);
-    if (number && table == known_files && length <= IOTIDE_MAX_STORED_PATH &&
-        iotide_try_acquire(&texts_owner, __builtin_frame_address(0))) {
-        texts[hash % KNOWN_TEXTS].length = (uint32_t)length;
-        memcpy(texts[hash % KNOWN_TEXTS].text, text, length);
-        atomic_store_explicit(&texts_owner, 0, memory_order_release);
-    }
+    if (number && number != IOTIDE_EXCLUDED && table == known_files)
+        store_path(number, text, length);
     if (number)
         atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
     return number;
@@ -178,14 +190,12 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
 uint32_t iotide_stored_path(uint32_t number, char *to) {
     if (!iotide_try_acquire(&texts_owner, __builtin_frame_address(0)))
         return 0;
+    const struct stored_path *stored = &texts[number % KNOWN_TEXTS];
     uint32_t found = 0;
-    for (uint32_t i = 0; i < KNOWN_TEXTS && !found; i++) {
-        uint64_t entry = atomic_load_explicit(&known_files[i], memory_order_relaxed);
-        uint64_t hash = (uint32_t)entry == number ? hash_of(texts[i].text, texts[i].length) : 0;
-        if (hash && hash % KNOWN_TEXTS == i && hash >> 32 == entry >> 32)
-            found = texts[i].length;
-        if (found)
-            memcpy(to, texts[i].text, found);
+    if (stored->number == number &&
+        stored->generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed)) {
+        found = stored->length;
+        memcpy(to, stored->text, found);
     }
     atomic_store_explicit(&texts_owner, 0, memory_order_release);
     return found;
