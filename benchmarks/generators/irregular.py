@@ -104,6 +104,17 @@ def quicker_in_steps(seed: int) -> Stumbling:
     return _job(rng, starts, _lengths(rng, each.min(), len(each)), float(each[-1]), starts[:-1] + each[1:])
 
 
+def uneven_change(seed: int) -> Stumbling:
+    """Intervals that spread by 5 to 20 % around one mean, and later around another one."""
+    rng = np.random.default_rng(seed)
+    ratio = float(np.exp(rng.choice([-1, 1]) * rng.uniform(0.26, 1.4)))
+    usual = _period(rng) * np.repeat([1, ratio], rng.integers(5, 21, 2))
+    steps = usual * np.maximum(rng.normal(1, rng.uniform(0.05, 0.2), len(usual)), 0.3)
+    starts = np.append(0.0, np.cumsum(steps))
+    present_s = float(steps[usual == usual[-1]].mean())
+    return _job(rng, starts, _lengths(rng, usual.min(), len(starts)), present_s, starts[:-1] + usual)
+
+
 def near_periods(seed: int) -> Stumbling:
     """Two programs whose periods differ by 5 to 20 %; there is one signal, so either is right."""
     rng = np.random.default_rng(seed)
@@ -129,6 +140,7 @@ KINDS: Final[dict[str, Maker]] = {
     "sizes with a heavy tail": heavy_sizes,
     "quicker or slower in steps": quicker_in_steps,
     "two near periods": near_periods,
+    "uneven around another mean": uneven_change,
 }
 
 

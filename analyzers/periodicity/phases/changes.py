@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
+from .evidence import log_odds_of_levels
 from .memoized import memoized
 from .phases import Floats
 
@@ -25,8 +26,8 @@ def last_change(intervals: Floats) -> int:
     are far more likely than one: the log likelihood ratio of normal distributions, n/2 ln(SSE one / SSE two), exceeds a
     bound that grows with the number of possible places. Two intervals show a new period. Three are needed if each is a
     multiple of the old ones, since missed phases look the same. An interval that is longer than the two before and
-    after it (a pause or a missed phase) belongs to neither group. If all intervals are more likely a random walk than
-    levels, no change is accepted, since a walk also stays near one value for a while.
+    after it (a pause or a missed phase) belongs to neither group. Levels with these changes must be more likely than a
+    random walk, which also stays near one value for a while, and than intervals without a period.
     """
     kept = np.flatnonzero(~_longer_than_neighbours(intervals))
     if len(kept) < len(intervals):
@@ -53,41 +54,28 @@ def _last_change(intervals: Floats) -> int:
                 begin = first + found
                 break
         else:
-            return 0 if begin and _is_random_walk(intervals) else begin
+            return begin if begin and _are_levels(intervals) else 0
 
 
-def _is_random_walk(intervals: Floats) -> bool:
-    """Return whether logarithms of intervals are more likely a random walk than levels between changes.
+def _are_levels(intervals: Floats) -> bool:
+    """Return whether intervals are levels between changes, and not a random walk or without a period.
 
-    Both are normal: a walk in its steps, levels in the deviations from them. Each change costs two parameters, its
-    place and its level. Steps between independent intervals have twice the square of the deviations, and those of a
-    walk have less. The border is halfway between, where many intervals show the difference.
+    In a walk, or among very uneven intervals, the latest are similar by chance at times. What comes before shows this:
+    it is neither level, nor does it vary as little.
     """
-    n, least = len(intervals), len(intervals) * TUNING.tolerances.equal_spread**2
-    steps = np.diff(np.log(np.maximum(intervals, _NOTHING)))
-    within, changes = _about_levels(intervals)
-    return n / 2 * math.log((float(steps @ steps) + least) / (within + least)) < max(
-        changes * math.log(n), n / 4 * math.log(2)
-    )
+    level = np.log(np.maximum(intervals, _NOTHING))
+    return log_odds_of_levels(level, _changes(intervals)) > _INTERVALS.change_log_odds
 
 
-def _about_levels(intervals: Floats) -> tuple[float, int]:
-    """Return the sum of squares of logarithms around the levels between changes.
-
-    It also returns the number of changes.
-    """
+def _changes(intervals: Floats) -> list[int]:
+    """Return the indices of the first intervals after each change."""
     n = len(intervals)
     if (at := _likeliest_split(intervals)) is not None:
-        before, after = _about_levels(intervals[:at]), _about_levels(intervals[at:])
-        return before[0] + after[0], before[1] + after[1] + 1
-    if n >= 4 * _INTERVALS.min_new_intervals:
-        # several changes hide one another, as in ``_last_change``
-        before, after = _about_levels(intervals[: n // 2]), _about_levels(intervals[n // 2 :])
-        if before[1] + after[1]:
-            return before[0] + after[0], before[1] + after[1]
-    level = np.log(np.maximum(intervals, _NOTHING))
-    level -= float(level.sum()) / n
-    return float(level @ level), 0
+        return [*_changes(intervals[:at]), at, *(at + later for later in _changes(intervals[at:]))]
+    if n < 4 * _INTERVALS.min_new_intervals:
+        return []
+    # several changes hide one another, as in ``_last_change``
+    return [*_changes(intervals[: n // 2]), *(n // 2 + later for later in _changes(intervals[n // 2 :]))]
 
 
 def _likeliest_split(intervals: Floats) -> int | None:

@@ -96,8 +96,8 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
         return fixed
     if (change := last_change(found.intervals)) > 0:
         since = _since(len(start), found.intervals[change:], shortest)
-        # if intervals wander, the latest are always a separate group
-        found = since if since.spread < _INTERVALS.max_changed_spread else found
+        # of a walk that turns at its bounds, the latest intervals are levels, too, but less even
+        found = since if since.spread < TUNING.tolerances.on_time else found
     if found.spread > TUNING.tolerances.equal_spread:
         found = _with_missed_phases(found, shortest, allow_missed=allow_missed)
     return _with_drift(found)

@@ -1,0 +1,74 @@
+"""Evidence that intervals vary around levels, against a random walk and against intervals without a level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from ..tuning import TUNING
+from .phases import Floats
+
+_INTERVALS: Final = TUNING.intervals
+_GRID: Final = np.linspace(0, 1, 8)
+"""Positions in the range of a prior, from which its mean likelihood is computed."""
+_WIDEST: Final = 4
+"""Largest spread of intervals without a level, over the smallest. The largest is then above that of a Poisson
+process."""
+
+
+def log_odds_of_levels(level: Floats, places: Sequence[int] = ()) -> float:
+    """Return the log likelihood ratio of levels with changes between them, and two models without a period.
+
+    Each model is the mean likelihood over the prior of its parameters, so that models with more of them gain nothing by
+    their number (Bayes factor). All are normal in the logarithms:
+
+    - levels: independent values around one level between two changes, with the same spread around each;
+    - a random walk: independent steps from each value to the next;
+    - independent values with a spread as large as that of intervals without a period.
+
+    A level has a normal prior around the median. Changes have the prior of a Bernoulli process. They are given and not
+    summed over, as the likeliest places dominate the sum.
+
+    Args:
+        level: logarithms of successive intervals, at least two.
+        places: indices of the first value after each change, ascending.
+    """
+    n, off = len(level), level - float(np.median(level))
+    narrow = _between(TUNING.tolerances.equal_spread, TUNING.quality.interval_spread_scale)
+    wide = _between(TUNING.quality.interval_spread_scale, _WIDEST * TUNING.quality.interval_spread_scale)
+    levels = np.zeros(len(_GRID))
+    for begin, end in pairwise((0, *places, n)):
+        levels += _around_one_level(off[begin:end], narrow)
+    changes = len(places) * math.log(_INTERVALS.change_rate) + (n - 1 - len(places)) * math.log1p(
+        -_INTERVALS.change_rate
+    )
+    steps = off[1:] - off[:-1]
+    step = _between(_INTERVALS.min_walk_step, _INTERVALS.max_walk_step)
+    walk = _around_one_level(off[:1], np.full(1, TUNING.tolerances.equal_spread))
+    walk = walk - (n - 1) * np.log(math.sqrt(2 * math.pi) * step) - 0.5 * float(steps @ steps) / step**2
+    none = np.logaddexp(_log_mean(walk), _log_mean(_around_one_level(off, wide)))
+    return _log_mean(levels) + changes - float(none)
+
+
+def _between(low: float, high: float) -> Floats:
+    return np.asarray(low * (high / low) ** _GRID)
+
+
+def _around_one_level(off: Floats, spread: Floats) -> Floats:
+    """Return the log likelihood of values around one unknown level, for each spread."""
+    n, total, square = len(off), float(off.sum()), float(off @ off)
+    variance = spread**2
+    prior = _INTERVALS.level_deviation**2 / variance
+    shrunk = 1 + n * prior
+    return np.asarray(
+        -0.5 * (n * np.log(2 * math.pi * variance) + np.log(shrunk) + (square - prior / shrunk * total**2) / variance)
+    )
+
+
+def _log_mean(log_likelihood: Floats) -> float:
+    most = float(log_likelihood.max())
+    return most + math.log(float(np.exp(log_likelihood - most).mean()))
