@@ -52,13 +52,13 @@ class JobAccess:
 
     def has_job(self, job: str) -> bool:
         """Return whether a job exists and is visible to the viewer."""
-        job = clean_job(job)
+        job = _clean(job)
         session = self._aggregator.jobs.get(job)
         return session is not None and self._is_visible(job, session.user)
 
     def session(self, job: str) -> JobSession:
         """Return a job's session; a job that the viewer may not see does not exist."""
-        job = clean_job(job)
+        job = _clean(job)
         session = self._aggregator.jobs.get(job)
         if session is not None and not self._is_visible(job, session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
@@ -105,7 +105,7 @@ class JobAccess:
         watch = self._contention
         if watch is None or watch.latest is None:
             return []
-        found = [each for each in watch.latest.slowdowns if each.job == clean_job(job)]
+        found = [each for each in watch.latest.slowdowns if each.job == _clean(job)]
         who = viewer.get()
         if who.sees_all:
             return found
@@ -172,3 +172,8 @@ def _confined_failure(about: tuple[JobSession, str] | None) -> Iterator[None]:
     session, analysis = about
     with session.failures.guard_query(analysis):
         yield
+
+
+def _clean(job: str) -> str:
+    """Return the id of a job that an address names; "" for none, which is not the job of programs without an id."""
+    return clean_job(job) if job else ""

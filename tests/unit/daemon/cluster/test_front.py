@@ -108,11 +108,10 @@ async def test_requests_wait_for_the_new_owner_of_a_partition(monkeypatch: pytes
     one, other = (next(job for job in JOBS if partition_of(job, 2) == number) for number in range(2))
     async with AsyncExitStack() as stack:
         owners = {0: await at(stack, partition(0, {one: 1.0})), 1: ended}
-        searched = asyncio.Event()
+        tried, searched = asyncio.Event(), asyncio.Event()
 
         def own() -> dict[int, str]:
-            if 1 not in owners:
-                searched.set()
+            (tried if 1 in owners else searched).set()
             return owners
 
         front = Front(2, dict, own, "a", bytes, str, DEADLINE_S)
@@ -120,8 +119,9 @@ async def test_requests_wait_for_the_new_owner_of_a_partition(monkeypatch: pytes
         base = await at(stack, front.app)
         client = await stack.enter_async_context(httpx.AsyncClient(base_url=base, trust_env=False, timeout=DEADLINE_S))
         asked = [asyncio.create_task(client.get(path)) for path in ("/api/v1/jobs", f"/api/v1/jobs/{other}")]
-        del owners[1]
         async with asyncio.timeout(DEADLINE_S):
+            await tried.wait()  # the process refuses the connection
+            del owners[1]
             await searched.wait()
         assert not any(each.done() for each in asked)
         owners[1] = await at(stack, partition(1, {other: 2.0}))

@@ -144,6 +144,12 @@ def test_errors_have_one_form_in_the_document_and_on_every_route() -> None:
     assert (status, set(_fields(body))) == (405, {"error", "expected"})
 
 
+def test_address_without_a_name_is_no_job() -> None:
+    for target in (b"/api/v1/jobs/", b"/api/v1/jobs//signal"):
+        status, body = asked().answer("GET", target)
+        assert (status, _fields(body)["error"]) == (404, "no job ''")
+
+
 def _fields(body: bytes) -> dict[str, str]:
     found: dict[str, str] = json.loads(body)
     return found
