@@ -180,9 +180,10 @@ def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated],
 
 def _remove_abandoned(to: Path) -> None:
     """Remove unfinished files of killed builds. Their pids may be of other nodes, so their age decides."""
-    for part in to.parent.glob(f"{to.stem}.*{_PART}"):
+    for part in to.parent.glob(f"*{_PART}"):
+        stem, _, pid = part.stem.rpartition(".")
         with contextlib.suppress(OSError):  # another build removes it, too
-            if time.time() - part.stat().st_mtime > _ABANDONED_S:
+            if stem == to.stem and pid.isdecimal() and time.time() - part.stat().st_mtime > _ABANDONED_S:
                 part.unlink()
 
 

@@ -229,14 +229,17 @@ def test_files_of_killed_builds_are_removed(monkeypatch: pytest.MonkeyPatch, tmp
     to = tmp_path / "made"
     to.mkdir()
     abandoned, others, library = to / "libiotide_nasty.1.part", to / "libiotide_nasty.2.part", to / "libiotide_nasty.so"
-    for path in (abandoned, others):  # the second one may be in use on another node
+    of_the_user = to / "libiotide_nasty.download.part"
+    for path in (abandoned, others, of_the_user):  # the second one may be in use on another node
         path.touch()
-    os.utime(abandoned, (0, 0))
+    for path in (abandoned, of_the_user):
+        os.utime(path, (0, 0))
 
     assert compile_library(SIGNATURES, to) == library
     assert library.read_text() == "made\n"
     assert not abandoned.exists()
     assert others.exists()
+    assert of_the_user.exists()
 
 
 def test_package_works_by_itself_with_the_standard_library_alone(tmp_path: Path) -> None:
