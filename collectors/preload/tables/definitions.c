@@ -156,13 +156,14 @@ void iotide_define_unseen(enum iotide_unseen why, const char *program) {
     append_to(region, ENTRY_UNSEEN, NULL, 0, why, text, strnlen(text, program ? PATH_MAX : sizeof region->command));
 }
 
-static void store_path(uint32_t number, const char *text, size_t length) {
+/* The generation is from before the number was assigned, so that a number of a later region is not found. */
+static void store_path(uint32_t number, uint32_t generation, const char *text, size_t length) {
     if (length > IOTIDE_MAX_STORED_PATH || !iotide_try_acquire(&texts_owner, __builtin_frame_address(0)))
         return;
     struct stored_path *stored = &texts[number % KNOWN_TEXTS];
     stored->number = 0; /* a handler's siglongjmp may leave a part of the text */
     atomic_signal_fence(memory_order_seq_cst);
-    stored->generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    stored->generation = generation;
     stored->length = (uint32_t)length;
     memcpy(stored->text, text, length);
     atomic_signal_fence(memory_order_seq_cst);
@@ -172,6 +173,7 @@ static void store_path(uint32_t number, const char *text, size_t length) {
 
 static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _Atomic uint32_t *next, const char *text,
                        size_t length) {
+    uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
     uint64_t hash = hash_of(text, length);
     _Atomic uint64_t *known = &table[hash % KNOWN_TEXTS];
     uint64_t entry = atomic_load_explicit(known, memory_order_relaxed);
@@ -181,7 +183,7 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
                           ? IOTIDE_EXCLUDED
                           : append(type, next, 0, 0, text, length);
     if (number && number != IOTIDE_EXCLUDED && table == known_files)
-        store_path(number, text, length);
+        store_path(number, generation, text, length);
     if (number)
         atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
     return number;
