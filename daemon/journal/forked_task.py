@@ -10,13 +10,13 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Final
+
+from ...events.network.open_descriptors import close_all_but
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 _DIE_WITH_PARENT: Final = 1
 _NICE: Final = 5
-_STANDARD_ERROR: Final = 2
 _TIMEOUT_S: Final = 3600.0
 _FAILED: Final = 255
 """Exit status of a copy that failed without an OSError. Lower ones are error numbers of the system."""
@@ -97,7 +97,7 @@ def _run_child(work: Callable[[], bool], parent: int, keep: Collection[int]) -> 
     try:
         gc.disable()
         signal.set_wakeup_fd(-1)
-        _close_all(keep)  # sockets and locks: another daemon may take them over
+        close_all_but(keep)  # sockets and locks: another daemon may take them over
         _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
         if os.getppid() == parent:
             with contextlib.suppress(OSError):  # a sandbox may forbid it
@@ -109,10 +109,3 @@ def _run_child(work: Callable[[], bool], parent: int, keep: Collection[int]) -> 
         status = _FAILED
     finally:
         os._exit(status)
-
-
-def _close_all(keep: Collection[int]) -> None:
-    for path in list(Path("/proc/self/fd").iterdir()):
-        if int(path.name) > _STANDARD_ERROR and int(path.name) not in keep:
-            with contextlib.suppress(OSError):  # the descriptor of this listing
-                os.close(int(path.name))

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
+from .open_descriptors import open_descriptors
 from .recurring_condition import RecurringCondition
 
 _log = logging.getLogger(__name__)
@@ -44,8 +45,7 @@ def limit() -> int:
 def free() -> int:
     """Return how many more files this process can open."""
     try:
-        with os.scandir("/proc/self/fd") as entries:
-            return limit() - sum(1 for _ in entries) + 1  # one belongs to the listing
+        return limit() - len(open_descriptors()) + 1  # one belongs to the listing
     except OSError:  # no descriptor is left even for the listing
         return 0
 
@@ -189,11 +189,11 @@ class ListenerGuard:
 def _listener_at(address: str) -> socket.socket | None:
     """Return a duplicate of this process's socket that listens at HOST:PORT."""
     port = int(address.rpartition(":")[2])
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+    for number in open_descriptors():
         with contextlib.suppress(OSError):
-            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+            if not stat.S_ISSOCK(os.fstat(number).st_mode):
                 continue
-            found = socket.socket(fileno=os.dup(int(name)))
+            found = socket.socket(fileno=os.dup(number))
             if _listens(found, port):
                 return found
             found.close()

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 
 from .credentials import credentials_of
+from .open_descriptors import open_descriptors
 
 
 def peer_user(connection: socket.socket | None) -> int | None:
@@ -86,8 +87,8 @@ def connection_at(descriptor: int, endpoint: str) -> socket.socket | None:
 def connections_at(endpoint: str) -> Iterator[socket.socket]:
     """Return the connections to a ZeroMQ endpoint of this process; each has to be closed."""
     seen: set[int] = set()
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-        if (found := connection_at(int(name), endpoint)) is None:
+    for each in open_descriptors():
+        if (found := connection_at(each, endpoint)) is None:
             continue
         number = os.fstat(found.fileno()).st_ino
         if number in seen:  # a copy that took the number of the descriptor of the listing

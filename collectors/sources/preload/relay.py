@@ -16,6 +16,7 @@ from typing import Final
 
 from ....events import InputError
 from ....events.network.descriptors import raise_limit
+from ....events.network.open_descriptors import detach_from_all_but
 from ...node.file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
@@ -148,6 +149,7 @@ class RelayedSource:
             self.counters["collectors_failed"] += 1
             self.problems.add(InputError(str(self._path), None, "the collecting process is gone", "one that stays"))
             self._streams.cut_off()
+            self.untraced.learn_failed_collector()
         return self._streams.items()
 
     def finish(self) -> None:
@@ -199,7 +201,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     for number in _LEFT_ALONE:
         signal.signal(number, signal.SIG_IGN)
     signal.set_wakeup_fd(-1)
-    _close_all_but({*drain.descriptors(), channel.fileno()})
+    detach_from_all_but({*drain.descriptors(), channel.fileno()})
     raise_limit()
     writer = SpoolWriter(channel, bounds)
     news = select.poll()
@@ -254,17 +256,6 @@ def _raise_priority() -> None:
     # the kernel divides cores among sessions by this; this session has only this process
     with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(f"-{_BEFORE_SESSIONS}")
-
-
-def _close_all_but(kept: set[int]) -> None:
-    """Close inherited descriptors. A pipe of the user ends only when all writers have closed it."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(null, standard)
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-        if (descriptor := int(name)) > 2 and descriptor not in kept:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
 
 
 def _wait_for(pid: int) -> None:

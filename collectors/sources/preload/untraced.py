@@ -32,6 +32,7 @@ _NOT_STARTED: Final = 10
 _PROGRAM_FILE_REASONS: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
 """Reasons why the tracer is not in a program, determined from its file before the start."""
 _STILL_RUNNING: Final = "still ran half a second after the command's end: its later calls are not recorded"
+_AFTER_FAILURE: Final = "may have been started after the process that empties the rings had failed"
 _BY_IO_URING: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
 _IO_URING_FILE: Final = b"anon_inode:[io_uring]"
 _MAX_PROGRAMS: Final = 1000
@@ -81,6 +82,10 @@ class UntracedPrograms:
     def learn_unreachable(self, command: str, failure: str) -> None:
         """Record that a process could not reach the collector, and why."""
         self._add(command, f"could not reach the collector ({failure}), and is not traced")
+
+    def learn_failed_collector(self) -> None:
+        """Record that nothing is known of programs that are started from now on."""
+        self._add("", _AFTER_FAILURE)
 
     def add_emulator(self, image: str) -> None:
         """Record that a traced program runs inside another program's image.

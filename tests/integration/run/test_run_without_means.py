@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.mounting import need_mounts
 from support.system.waiting import DEADLINE_S
 
 
@@ -21,6 +23,17 @@ def test_command_runs_unobserved_where_iotide_gets_too_little(tmp_path: Path, li
     assert "the command runs untraced: " in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_command_is_traced_in_a_root_folder_without_proc(tmp_path: Path) -> None:
+    command = [*need_mounts(), "sh", "-c", 'umount -l /proc; exec "$@"', "sh", *IOTIDE, "run", "--no-report", "--json"]
+    command += [str(tmp_path / "run.json"), "--", "sh", "-c", "echo 123 > file"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "run.json").read_text())
+    assert (summary["job"]["bytes_written"], summary["unseen"]) == (4, []), done.stderr
 
 
 def test_why_processes_were_refused_is_told(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 from .....events.network.credentials import credentials_of
+from .....events.network.open_descriptors import detach_from_all_but
 
 _KEEP, _FORGET = range(2)
 _ACKNOWLEDGED: Final = b"\1"
@@ -209,23 +210,13 @@ def _run_keeper(channel: socket.socket, listening: socket.socket, address: bytes
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
-        _close_others((channel.fileno(), listening.fileno()))
+        detach_from_all_but((channel.fileno(), listening.fileno()))
         held = _receive_all(channel, listening)
         channel.close()
         if held:
             _hand_over(held, listening, address)
     finally:
         os._exit(0)
-
-
-def _close_others(kept: Sequence[int]) -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nothing, number)
-    for each in list(Path("/proc/self/fd").iterdir()):
-        if int(each.name) > 2 and int(each.name) not in kept:
-            with contextlib.suppress(OSError):
-                os.close(int(each.name))
 
 
 def _receive_all(channel: socket.socket, listening: socket.socket) -> _Held:

@@ -320,6 +320,9 @@ def test_all_that_was_taken_is_read_before_streams_are_cut_off(relayed: RelayedS
     assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 8 * 16_000
     assert isinstance(items[-1], Closed)
     assert items[-1].losses["streams_cut_off"] == 1
+    assert [row.reason for row in relayed.untraced] == [
+        "may have been started after the process that empties the rings had failed"
+    ]
 
 
 def test_other_process_that_is_asked_for_the_end_takes_no_further_nap(
