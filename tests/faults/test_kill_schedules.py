@@ -69,12 +69,36 @@ def test_kills_are_seen_in_nothing_where_another_machine_takes_over(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(_FEW // 6))
+def test_kills_are_seen_in_nothing_where_the_server_of_the_journal_is_killed_meanwhile(
+    tmp_path: Path, seed: int, undisturbed: list[object], servers: NatsServers
+) -> None:
+    """Events that arrive while the server is away are not acknowledged, so their collector still has them."""
+    faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "failures": 1 + seed % 2}
+    settings = servers.settings(name=f"away-{seed}", lease_s=1.0)
+    with closing(Schedule(tmp_path, seed, kills=1 + seed % 3, servers=settings, server=servers, **faults)) as schedule:
+        assert schedule.run() == undisturbed
+
+
+def check_damaged(schedule: Schedule) -> None:
+    """Check that nothing is counted twice, and that the job reports what is missing; its archive is not checked."""
+    session = schedule.play()
+    taken = session.analyzers.events
+    assert taken <= schedule.made
+    assert taken == schedule.made or session.losses.all_losses(ended=True)
+    assert published_results(session)[0]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(_FEW // 3))
-def test_losses_by_a_damaged_journal_are_reported(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
-    """Nothing is counted twice, and the job reports what is missing; its archive is not checked."""
+def test_losses_by_a_damaged_journal_are_reported(tmp_path: Path, seed: int) -> None:
     with closing(Schedule(tmp_path, seed, kills=1 + seed % 2, damage=1 + seed % 5)) as schedule:
-        session = schedule.play()
-        taken = session.analyzers.events
-        assert taken <= schedule.made
-        assert taken == schedule.made or session.losses.all_losses(ended=True)
-        assert published_results(session)[0]
+        check_damaged(schedule)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(_FEW // 6))
+def test_losses_by_messages_missing_at_the_server_are_reported(tmp_path: Path, seed: int, servers: NatsServers) -> None:
+    settings = servers.settings(name=f"damaged-{seed}", lease_s=1.0)
+    with closing(Schedule(tmp_path, seed, kills=1 + seed % 2, damage=1 + seed % 5, servers=settings)) as schedule:
+        check_damaged(schedule)

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from iotide.daemon.journal.settings import JournalSettings
 from iotide.results.dfg import Graph
+from support.servers.nats_servers import nats_servers
 from support.servers.proxy import Proxy
 from support.servers.restarted_job import UNTIL_S, opened_source, published_results, wait_for_events
 from support.servers.running_aggregator import Fed, collecting, serving
@@ -25,18 +27,22 @@ _STREAMS, _PARTS = 3, 4
 _EVENTS = sum(10 * (6 + stream) * _PARTS for stream in range(_STREAMS))
 
 
-def seeds() -> list[int]:
+def seeds(few: int = _FEW) -> list[int]:
     if chosen := os.environ.get("IOTIDE_NETWORK_SEED"):
         return [int(chosen)]
-    return list(range(int(os.environ.get("IOTIDE_NETWORK_SCHEDULES", _FEW))))
+    return list(range(int(os.environ.get("IOTIDE_NETWORK_SCHEDULES", few))))
 
 
 class Schedule:
-    """Feed, cut, stall, slow down and restart in an order determined by a seed; then let everything pass."""
+    """Feed, cut, stall, slow down and restart in an order determined by a seed; then let everything pass.
 
-    def __init__(self, folder: Path, seed: int, *, troubled: bool) -> None:
+    With ``journal``, each aggregator has an empty folder, as on a new machine.
+    """
+
+    def __init__(self, folder: Path, seed: int, *, troubled: bool, journal: JournalSettings | None = None) -> None:
         self.random = random.Random(seed)
         self._folder, self._troubled = folder, troubled
+        self._journal, self._starts = journal, 0
         self._source = opened_source()
         self._fed = [0] * _STREAMS
         self._servers = contextlib.AsyncExitStack()
@@ -57,7 +63,10 @@ class Schedule:
             await self._servers.aclose()
 
     async def _start(self) -> None:
-        made = serving(ingest=f"ipc://{self._folder}/in", state=self._folder / "state")
+        self._starts += 1
+        state = self._folder / ("state" if self._journal is None else f"state-{self._starts}")
+        journal = {} if self._journal is None else {"journal": self._journal.model_dump(exclude_unset=True)}
+        made = serving(ingest=f"ipc://{self._folder}/in", state=state, **journal)
         self._server = await self._servers.enter_async_context(made)
 
     async def _step(self, proxy: Proxy) -> None:
@@ -111,3 +120,13 @@ def undisturbed() -> list[object]:
 @pytest.mark.parametrize("seed", seeds())
 def test_the_network_is_seen_in_nothing(folder: Path, seed: int, undisturbed: list[object]) -> None:
     assert asyncio.run(Schedule(folder, seed, troubled=True).run()) == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(_FEW // 4))
+def test_the_network_is_seen_in_nothing_where_another_machine_takes_over(
+    folder: Path, seed: int, undisturbed: list[object]
+) -> None:
+    with nats_servers(folder / "nats") as servers:
+        schedule = Schedule(folder, seed, troubled=True, journal=servers.settings(name=f"seed-{seed}", lease_s=1.0))
+        assert asyncio.run(schedule.run()) == undisturbed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import time
@@ -23,7 +24,9 @@ from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
+from iotide.daemon.journal.jetstream.link import NatsLink
 from iotide.daemon.journal.jetstream.opening import wait_for_lease
+from iotide.daemon.journal.jetstream.resources import stream_names
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
@@ -34,6 +37,8 @@ from iotide.daemon.state.persistence import JOURNAL, StatePersistence
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Frame
 from iotide.results.dfg import Graph
+from nats.js.errors import BadRequestError, NotFoundError
+from support.servers.nats_servers import NatsServers
 from support.servers.restarted_job import UNTIL_S, copy_folder, published_results
 from support.servers.running_aggregator import periodic_batch
 from support.system.waiting import wait_for
@@ -183,8 +188,9 @@ class Schedule:
         disorder: how often messages arrive in another order.
         steps: whether the wall clock is set while the aggregator runs, and differs between its lives.
         damage: bytes of the journal that each kill changes, synced or not.
-        failures: how often the journal fails, as on a full disk, until the next snapshot.
-        servers: of the journal; by default it is in files.
+        failures: how often the journal fails: as on a full disk, until the next snapshot, or by the end of its server.
+        servers: of the journal; by default it is in files. For ``damage``, each kill removes messages there.
+        server: the only server, which ``failures`` kill and restart.
     """
 
     def __init__(
@@ -199,13 +205,14 @@ class Schedule:
         damage: int = 0,
         failures: int = 0,
         servers: JournalSettings | None = None,
+        server: NatsServers | None = None,
     ) -> None:
         self.random = random.Random(seed)
         self._folder, self._kills, self._trouble = folder, kills, trouble
         self._disorder, self._steps, self._damage, self._failures = disorder, steps, damage, failures
         self._has_failed = False
         self._lives = 0
-        self._servers = servers
+        self._servers, self._server = servers, server
         self.daemon = Daemon(folder / "0", servers=servers)
         self.shipper = Shipper("node:1:secret", CollectorSettings(batch_events=64, linger_s=0.0))
         self.now = time.monotonic()
@@ -303,14 +310,23 @@ class Schedule:
         self.daemon.durability.tick(self.now)
 
     def kill(self) -> None:
-        if not self._kills:
-            return
+        if self._kills:
+            self._begin_life(self._end_life())
+
+    def _end_life(self) -> Path:
+        """Kill the aggregator; return the folder of the next one."""
         self._kills -= 1
         self._lives += 1
         copy = self._folder / str(self._lives)
         self.daemon.be_killed(copy, self.random.random())
-        self._change(copy)
-        sure, self.daemon = self.daemon.sure, Daemon(copy, servers=self._servers)
+        return copy
+
+    def _begin_life(self, folder: Path) -> None:
+        if self._servers is None:
+            self._change(folder)
+        elif self._damage:
+            self._remove_messages(self._servers)
+        sure, self.daemon = self.daemon.sure, Daemon(folder, servers=self._servers)
         self.daemon.sure = sure
         self._identity = str(self._lives).encode()  # a new connection
 
@@ -318,12 +334,26 @@ class Schedule:
         if not self._failures or self.daemon.durability.is_behind:
             return
         self._failures -= 1
+        if self._server is not None:
+            self._outage(self._server)
+            return
         self._has_failed = True
         journal = self.daemon.durability.journal
         assert isinstance(journal, SegmentJournal)
         with journal._open_writer._changed:
             journal._open_writer.problem = "No space left on device"
         self.daemon.durability._suspend()
+
+    def _outage(self, server: NatsServers) -> None:
+        """Kill the server while messages arrive, sometimes also the aggregator, and restart the server."""
+        server.kill()
+        for _ in range(self.random.randrange(8)):
+            self.random.choice([self.feed, self.carry, self.tick])()
+            self.daemon.durability.sync()
+        folder = self._end_life() if self._kills and self.random.random() < 0.5 else None
+        server.start()
+        if folder is not None:
+            self._begin_life(folder)
 
     def close(self) -> None:
         self.daemon.keeping.close()
@@ -345,6 +375,20 @@ class Schedule:
             if end > HEADER_BYTES:
                 content[self.random.randrange(HEADER_BYTES, end)] ^= 1 << self.random.randrange(8)
                 path.write_bytes(content)
+
+    def _remove_messages(self, servers: JournalSettings) -> None:
+        """Remove messages from the stream that have others before and after them."""
+        link = NatsLink(servers)
+        stream = stream_names(servers.name)[0]
+        try:
+            for _ in range(self._damage):
+                state = link.call(link.jetstream.stream_info(stream)).state
+                if state.last_seq - state.first_seq > 1:
+                    number = self.random.randrange(state.first_seq + 1, state.last_seq)
+                    with contextlib.suppress(NotFoundError, BadRequestError):  # it is removed already
+                        link.call(link.jetstream.delete_msg(stream, number))
+        finally:
+            link.close()
 
     def _fate(self, frames: list[Frame]) -> list[list[Frame]]:
         fate = self.random.random()

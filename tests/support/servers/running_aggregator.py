@@ -87,6 +87,7 @@ async def serving(*, pages: Pages | None = None, **options: object) -> AsyncIter
     """Run an aggregator on ports assigned by the system."""
     values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": "tcp://127.0.0.1:*"}
     server = Server(AggregatorSettings.model_validate(values | {"prediction_interval_s": 0.05} | options), pages)
+    await server.wait_for_lease()
     await server.start()
     running = asyncio.create_task(server.run())
     try:
