@@ -112,6 +112,15 @@ class Node:
         )
 
 
+def read_line(process: subprocess.Popen[str]) -> str:
+    """Read one line of what a process reports. ``communicate`` does not return what ``readline`` has buffered."""
+    assert process.stderr is not None
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(process.stderr.fileno(), 1)):
+        line += byte
+    return line.decode()
+
+
 def children_of(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -159,7 +168,7 @@ async def collected(folder: Path, *options: str, endpoint: str = "", within: Seq
     command += ["--connect", endpoint or f"ipc://{folder}/in"]
     with Program(command, env=plain_environment(), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert "collects the programs of all users" in await asyncio.to_thread(process.stderr.readline)
+        assert "collects the programs of all users" in await asyncio.to_thread(read_line, process)
         yield Node(folder, process)
 
 
@@ -296,7 +305,7 @@ async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_c
     """It has ended, so nothing but the accepted connection has its memory."""
     async with aggregator(folder) as server, collected(folder) as killed:
         await asyncio.to_thread(killed.write, ALICE, "first")
-        await until(lambda: len(bytes_of(server)) == 1)
+        await until(lambda: bytes_of(server) == {(ALICE_NAME, "first"): MOVED})
         (collector,) = killed.collectors(ALICE)
         keeper = killed.keeper()
         os.kill(collector, signal.SIGSTOP)
@@ -340,7 +349,7 @@ async def test_processes_of_users_get_changed_keys_of_the_node(folder: Path, tmp
             secret.write_text("no key")
             node.process.send_signal(signal.SIGHUP)
             assert node.process.stderr is not None
-            line = await asyncio.to_thread(node.process.stderr.readline)
+            line = await asyncio.to_thread(read_line, node.process)
             assert "the earlier keys stay in use" in line
             new_secret.replace(secret)
             listed.revoke("node")
