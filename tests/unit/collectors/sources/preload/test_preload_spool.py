@@ -26,49 +26,10 @@ from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.network.descriptors import raise_limit
 from support.system.small_file_systems import small_room
 from support.system.waiting import wait_for
+from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
 
 MIB = 1 << 20
-
-
-class Written:
-    """A receiver that stores its input."""
-
-    free_lines = 1 << 40
-
-    def __init__(self) -> None:
-        self.said: list[tuple[Any, ...]] = []
-
-    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        self.said.append(("begun", token, pid, header, follows))
-
-    def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        self.said.append(("counters", token, rank, ranks, counts))
-
-    def lines(self, token: int, tid: int, lines: Lines) -> None:
-        self.said.append(("lines", token, tid, lines.tobytes()))
-
-    accept_lines = lines
-
-    def definitions(self, token: int, entries: bytes) -> None:
-        self.said.append(("definitions", token, entries))
-
-    def settled(self, token: int) -> None:
-        self.said.append(("settled", token))
-
-    def malformed(self, token: int, problem: str) -> None:
-        self.said.append(("malformed", token, problem))
-
-    def ended(self, token: int) -> None:
-        self.said.append(("ended", token))
-
-    def still_running(self, token: int) -> None: ...
-
-    def unreachable(self, job: str, command: str, failure: str) -> None:
-        raise AssertionError(command)
-
-    def refused(self, counter: str, problem: str) -> None:
-        self.said.append(("refused", counter, problem))
 
 
 @contextmanager
@@ -116,7 +77,7 @@ SAID = st.one_of(
 @given(st.lists(SAID, max_size=30), st.data())
 def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], data: st.DataObject) -> None:
     with spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
-        wanted, read = Written(), Written()
+        wanted, read = RecordingReceiver(), RecordingReceiver()
         for what, *rest in said:
             for receiver in (wanted, writer):
                 if what == "begun":
@@ -136,7 +97,7 @@ def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], 
 
 def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    wanted, read = Written(), Written()
+    wanted, read = RecordingReceiver(), RecordingReceiver()
     with ours, closing(SpoolReader(ours)) as reader:
         ours.setblocking(False)
         with theirs:
@@ -165,7 +126,7 @@ def test_spool_counts_lines_that_wait_and_hands_on_a_part_of_them_at_once() -> N
         reader.listen()
         assert reader.waiting_lines == 100 * 8195
         assert reader.waiting_bytes < 100 * 8192 * 16
-        read = Written()
+        read = RecordingReceiver()
         reader.read(read, 4 * MIB)
         left = reader.waiting_lines
         assert 100 * 8195 - 3 * 65_536 < left < 100 * 8195
@@ -173,7 +134,7 @@ def test_spool_counts_lines_that_wait_and_hands_on_a_part_of_them_at_once() -> N
         assert reader.waiting_lines == 0
 
 
-class Keeping(Written):
+class Keeping(RecordingReceiver):
     """Stores lines unchanged."""
 
     def __init__(self) -> None:
@@ -236,7 +197,7 @@ def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_r
         on_disk = sum(str(tmp_path) in name for name in _open_files())
         assert on_disk == 1
         assert not list(tmp_path.iterdir())
-        read = Written()
+        read = RecordingReceiver()
         writer.exchange()
         while reader.read(read, 64 * MIB):
             writer.exchange()
@@ -250,7 +211,7 @@ def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Pa
         for tid in range(20):
             writer.lines(1, tid, lines(8192))
         assert writer.free_lines == 0
-        read = Written()
+        read = RecordingReceiver()
         writer.exchange()
         reader.read(read, 64 * MIB)
         assert [tid for _, _, tid, _ in read.said] == list(range(20))
@@ -266,7 +227,7 @@ def test_full_file_system_does_not_make_memory_grow_past_its_bound(tmp_path: Pat
                 written += some.nbytes
             assert 4 * MIB < written <= 8 * MIB
             writer.exchange()
-            while reader.read(Written(), 64 * MIB):
+            while reader.read(RecordingReceiver(), 64 * MIB):
                 writer.exchange()
             assert writer.free_lines > len(some)
 
@@ -275,7 +236,7 @@ def test_reader_of_a_writer_that_is_gone_gets_all_that_was_told_and_hears_of_it(
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
     theirs.setblocking(False)
-    reader, read = SpoolReader(ours), Written()
+    reader, read = SpoolReader(ours), RecordingReceiver()
     writer = SpoolWriter(theirs, SpoolSettings())
     writer.lines(1, 5, lines(3))
     writer.exchange()

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.records.ring_layout import HEADER
 from iotide.collectors.sources.preload.rings.drain import Drain
 from iotide.collectors.sources.preload.rings.ended_process import MAX_LINES, read_ended
@@ -20,6 +19,7 @@ from iotide.collectors.sources.preload.rings.process_image import ProcessImage
 from iotide.collectors.sources.preload.rings.region import Region
 from iotide.collectors.sources.preload.rings.watching import GONE
 from support.system.waiting import wait_for
+from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
 
 SLOTS = 64
@@ -34,42 +34,12 @@ for hello, descriptor in zip(sys.argv[2::2], sys.argv[3::2]):
 """
 
 
-class Told:
+class Told(RecordingReceiver):
     """A receiver that stores its input, counters only if they are not 0."""
-
-    free_lines = 1 << 40
-
-    def __init__(self) -> None:
-        self.said: list[tuple[Any, ...]] = []
-
-    def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        self.said.append(("begun", token, pid, header, follows))
 
     def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         if counts := {name: count for name, count in counts.items() if count}:
-            self.said.append(("counters", token, rank, ranks, counts))
-
-    def lines(self, token: int, tid: int, lines: Lines) -> None:
-        self.said.append(("lines", token, tid, lines.tobytes()))
-
-    def definitions(self, token: int, entries: bytes) -> None:
-        self.said.append(("definitions", token, entries))
-
-    def settled(self, token: int) -> None:
-        self.said.append(("settled", token))
-
-    def malformed(self, token: int, problem: str) -> None:
-        self.said.append(("malformed", token, problem))
-
-    def ended(self, token: int) -> None:
-        self.said.append(("ended", token))
-
-    def still_running(self, token: int) -> None: ...
-
-    def refused(self, counter: str, problem: str) -> None:
-        self.said.append(("refused", counter, problem))
-
-    def unreachable(self, job: str, command: str, failure: str) -> None: ...
+            super().counters(token, rank, ranks, counts)
 
 
 @contextmanager
