@@ -45,12 +45,23 @@ class Spent(Model):
     write_s: float = 0.0
     sync_s: float = 0.0
     metadata_s: float = 0.0
-    """In calls that move no data: open, close, stat, unlink."""
+    """In calls that move no data. It includes the following."""
+    opening_s: float = 0.0
+    """In calls that open and close files."""
+    lookup_s: float = 0.0
+    """In calls that look up names and attributes or list folders: stat, access, opendir, readdir."""
+    names_s: float = 0.0
+    """In calls that make folders and links, or rename and remove names."""
 
     @property
     def io_s(self) -> float:
         """Sum of all kinds."""
         return self.read_s + self.write_s + self.sync_s + self.metadata_s
+
+    @property
+    def other_s(self) -> float:
+        """Time in calls that seek, lock or control files, and in others that move no data."""
+        return max(self.metadata_s - self.opening_s - self.lookup_s - self.names_s, 0.0)
 
 
 class Destination(Model):

@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import FileInfo, Kind, Layer
+from ...events import FileInfo, FileType, Kind, Layer
 from ..common.state import Ints
 from ..file_groups import DATA
 from ..layers.state.registries import class_name
 from .cells import Rows
 from .extents import Extents, Flushes
-from .keys import Keys, split
+from .keys import NAME, RENAME, Keys, split
+from .path_patterns import common_pattern
 from .settings import AdviceSettings
 from .threads import Thread, label_of, lanes_of
 
@@ -188,7 +189,12 @@ class CallStatistics:
             else:
                 where = f"{dirname(name).rstrip('/')}/*"
             at[number] = places.setdefault(where, len(places))
-        return at[folders], list(places)
+        seen: list[list[str]] = [[] for _ in places]
+        for name, place in zip(names, at.tolist(), strict=True):
+            if len(seen[place]) < _COMPARED:
+                seen[place].append(name)
+        patterns = {place: common_pattern(seen[number]) for place, number in places.items() if not place.endswith("/*")}
+        return at[folders], [patterns.get(place, place) for place in places]
 
     def rate(self, read: bool) -> float:
         """Return the bandwidth of the job's large requests, bytes/s.
@@ -205,6 +211,7 @@ class CallStatistics:
         return float(min(max(size[large].sum() / max(ns[large].sum(), 1) * 1e9, usual / 8), usual * 2))
 
 
+_COMPARED: Final = 1000  # maximum number of folders that are compared for a pattern
 _LARGE: Final = 262_144  # mean size from which requests count as large, bytes
 _READ_RATE: Final = 4e9  # typical read bandwidth of a page cache, bytes/s
 _WRITE_RATE: Final = 1.5e9  # typical write bandwidth of a page cache, bytes/s
@@ -298,8 +305,27 @@ class Calls:
 
     @cached_property
     def opens(self) -> Flags:
-        """Rows that are opens."""
-        found: Flags = self.kind == int(Kind.CREATE)
+        """Rows that are opens of files. Folders are opened to be listed."""
+        found: Flags = (self.kind == int(Kind.CREATE)) & ~self.of_folders
+        return found
+
+    @cached_property
+    def of_folders(self) -> Flags:
+        """Rows of calls on folders."""
+        folders = np.array([info.type == FileType.DIRECTORY for info in self.statistics.files], np.bool_)
+        return folders[self.file]
+
+    @cached_property
+    def lookups(self) -> Flags:
+        """Rows that look up names and their attributes, or list folders."""
+        listed = (self.kind == int(Kind.CREATE)) | (self.kind == int(Kind.DESTROY))
+        found: Flags = (self.kind == int(Kind.OTHER)) | (listed & self.of_folders)
+        return found
+
+    @cached_property
+    def name_changes(self) -> Flags:
+        """Rows that make folders and links, and rename or remove names."""
+        found: Flags = np.isin(self.kind, (int(Kind.DELETE), RENAME, NAME))
         return found
 
     @cached_property

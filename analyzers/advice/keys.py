@@ -20,9 +20,12 @@ CONTROL: Final = 10
 """Kind in a key for calls that lock or control an open file. Events have no such kind; it must be below 16."""
 RENAME: Final = 11
 """Kind in a key for renamed files. Events have no such kind; it must be below 16."""
+NAME: Final = 12
+"""Kind in a key for made folders and links. Events have no such kind; it must be below 16."""
 KIND_OF_CALL: Final = {
     **dict.fromkeys(("fcntl", "fcntl64", "flock", "lockf", "lockf64", "ioctl"), CONTROL),
     **dict.fromkeys(("rename", "renameat", "renameat2"), RENAME),
+    **dict.fromkeys(("mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat", "mknod", "mknodat"), NAME),
 }
 """Kinds in a key that depend on the name of the call."""
 _FILE_BITS: Final = 24  # bits of the file number in a key

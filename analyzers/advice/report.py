@@ -125,6 +125,7 @@ def _time_by_kind(calls: Calls) -> Spent:
     lane = statistics.lanes[0][calls.thread]
     mine = lane == int(np.argmax(np.bincount(lane, calls.ns)))
     synced = calls.kind == int(Kind.SYNC)
+    opening = np.isin(calls.kind, (int(Kind.CREATE), int(Kind.DUPLICATE), int(Kind.DESTROY))) & ~calls.lookups
 
     def seconds(wanted: Flags) -> float:
         return float(calls.ns[mine & wanted].sum()) / 1e9
@@ -134,6 +135,9 @@ def _time_by_kind(calls: Calls) -> Spent:
         write_s=seconds(calls.writes),
         sync_s=seconds(synced),
         metadata_s=seconds(~(calls.reads | calls.writes | synced)),
+        opening_s=seconds(opening),
+        lookup_s=seconds(calls.lookups),
+        names_s=seconds(calls.name_changes),
     )
 
 

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
-from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, Flag, is_constant
+from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, FileType, Flag, is_constant
 from ...events.batch import IntArray, representatives
 from ...events.schema import UNKNOWN_ID
 from ..copied_code import as_copied, copies_files
@@ -26,6 +27,12 @@ _STARTS: Final = re.compile(
     r"|ncmpi_(?:iput|iget|bput)_\w+"
 )
 """Kernel AIO, POSIX AIO, MPI-IO (nonblocking and split collective calls) and PnetCDF."""
+_OF_FOLDERS: Final = re.compile(
+    r"(?:fd)?opendir|closedir|readdir(?:64)?(?:_r)?|(?:rewind|seek|tell)dir|scandir(?:at)?(?:64)?"
+    r"|getdents(?:64)?|getdirentries(?:64)?|mkdir(?:at)?|rmdir"
+)
+"""Calls that succeed only for a folder."""
+_ON_DISK: Final = (FileType.UNKNOWN, FileType.REGULAR, FileType.COPIED)
 
 
 class JobNames:
@@ -41,6 +48,7 @@ class JobNames:
         self._file_numbers: dict[str, int] = {"": 0}
         self._rule = rule
         self._starting: list[int] = []
+        self._of_folders: list[int] = []
         self._left_out = np.zeros(64, np.uint8)
         self._groups = np.zeros(64, np.uint8)
 
@@ -66,6 +74,27 @@ class JobNames:
         made[self._starting] = True
         return made
 
+    def mark_folders(self, batch: EventBatch) -> None:
+        """Set the type of files with calls that succeed only for a folder.
+
+        A folder that is removed before its name is looked up looks like a file.
+
+        Args:
+            batch: events in the job's numbers.
+        """
+        if not self._of_folders:
+            return
+        made = np.zeros(len(self.calls), np.bool_)
+        made[self._of_folders] = True
+        found = made.take(representatives(batch.call))
+        if not found.any():
+            return
+        for number in np.unique(batch.file[found & ((batch.flags & int(Flag.FAILED)) == 0)]).tolist():
+            info = self.files[number]
+            if number and info.type in _ON_DISK:
+                self.files[number] = info = replace(info, type=FileType.DIRECTORY)
+                self._left_out[number] = self._rule.left_out(info.path, int(info.type))
+
     @property
     def groups(self) -> npt.NDArray[np.uint8]:
         """Group of each file by number, uint8: DATA, CHANNEL or SYSTEM."""
@@ -82,6 +111,8 @@ class JobNames:
             self.calls.append(name)
             if starts_operation(name):
                 self._starting.append(number)
+            elif _OF_FOLDERS.fullmatch(name):
+                self._of_folders.append(number)
         return number
 
     def file(self, info: FileInfo) -> int:
@@ -142,6 +173,7 @@ class StreamNames:
             file=self._known(self._files, batch.file, self._table.file_count),
             signature=UNKNOWN_ID,
         )
+        self._job.mark_folders(translated)
         return mark_started(translated, self._job.starts) if self._job.any_starts else translated
 
     def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:

@@ -14,7 +14,10 @@ _PARTS: Final = (
     ("read_s", "reading"),
     ("write_s", "writing"),
     ("sync_s", "flushing"),
-    ("metadata_s", "opening and the like"),
+    ("opening_s", "opening and closing"),
+    ("lookup_s", "looking up names"),
+    ("names_s", "renaming, removing and making names"),
+    ("other_s", "seeking, locking and the like"),
 )
 _MIN_PART: Final = 0.05
 _SLIGHT: Final = 0.001

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -13,13 +12,12 @@ import numpy.typing as npt
 from ....events import Layer
 from ....results.advice import AdviceFinding, Cause
 from ...common.state import Ints
-from ...layers.state.registries import class_name
 from ..call_statistics import Calls, CallStatistics, Floats
+from ..path_patterns import common_pattern
 
 _COMPARED: Final = 1000  # maximum number of paths that are compared for a pattern
 _EXAMPLES: Final = 3  # maximum number of example paths per finding
 _BETTER: Final = 1.001  # minimum ratio of saved times at which a later claim takes a row; excludes rounding
-_NUMBER: Final = re.compile(r"(\d+)")
 
 
 class Group(NamedTuple):
@@ -34,6 +32,8 @@ class Group(NamedTuple):
     files: int
     where: str
     """Path of the file, or the common part of several paths."""
+    noun: str
+    """"files", "folders", or both."""
 
 
 class Part(NamedTuple):
@@ -115,6 +115,8 @@ def group_of(calls: Calls, rows: Ints) -> Group:
     """Return the common properties of rows."""
     statistics = calls.statistics
     files = np.unique(calls.file[rows])
+    listed = calls.of_folders[rows]
+    noun = "folders" if listed.all() else "files and folders" if listed.any() else "files"
     if len(files) == 1:
         where = statistics.path(int(files[0])) or "a file without a name"
     else:
@@ -122,11 +124,11 @@ def group_of(calls: Calls, rows: Ints) -> Group:
         folders = np.unique(statistics.folder_of[files])
         if len(classes) == 1:
             paths = [statistics.path(int(file)) for file in files[:_COMPARED].tolist()]
-            where = f"{len(files):,} files {common_pattern(paths)}"
+            where = f"{len(files):,} {noun} {common_pattern(paths)}"
         elif len(folders) == 1:
-            where = f"{len(files):,} files in {statistics.folders[int(folders[0])]}"
+            where = f"{len(files):,} {noun} in {statistics.folders[int(folders[0])]}"
         else:
-            where = f"{len(files):,} files"
+            where = f"{len(files):,} {noun}"
     return Group(
         statistics=statistics,
         calls=calls,
@@ -135,6 +137,7 @@ def group_of(calls: Calls, rows: Ints) -> Group:
         size=int(calls.bytes[rows].sum()),
         files=len(files),
         where=where,
+        noun=noun,
     )
 
 
@@ -178,15 +181,3 @@ def _examples(statistics: CallStatistics, file: Ints, ns: Floats) -> list[str]:
     times = np.bincount(file, ns)
     order = np.argsort(-times, kind="stable")[:_EXAMPLES].tolist()
     return [path for each in order if times[each] > 0 and (path := statistics.path(each))]
-
-
-def common_pattern(paths: Sequence[str]) -> str:
-    """Return paths that differ only in numbers as one. It has ``#`` for the numbers that differ.
-
-    >>> common_pattern(["/run7/t1.h5", "/run7/t22.h5"]), common_pattern(["/run7/x"])
-    ('/run7/t#.h5', '/run7/x')
-    """
-    parts = [_NUMBER.split(path) for path in paths]
-    if len({len(each) for each in parts}) != 1:
-        return class_name(paths[0])
-    return "".join(same.pop() if len(same := set(each)) == 1 else "#" for each in zip(*parts, strict=True))

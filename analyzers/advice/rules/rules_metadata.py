@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from ....events import Kind, Layer
 from ....events.counted_text import counted
+from ...common.state import Ints
 from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, Calls, Flags, Floats
 from ..keys import RENAME
@@ -24,6 +26,7 @@ _FILES: Final = 100  # minimum number of files, or objects, that counts as many
 _SMALL_OBJECT: Final = 4096  # mean volume below which objects count as small, bytes
 _SMALL_FILE: Final = 2**20  # mean volume per open below which files count as small, bytes
 LOOKS: Final = 200  # minimum metadata look-ups, or locks, in one place for a finding
+_ONE_VISIT: Final = 6  # maximum calls for a name that one visit makes (ls: a stat and attributes)
 FEW: Final = 0.9
 """Share of the time saved when one file or look-up replaces many."""
 _OWN: Final = 1.02
@@ -95,7 +98,7 @@ def opens_and_metadata(calls: Calls) -> Iterator[Claim]:
     opens = calls.by_file(calls.calls, opened)
     pairs = np.unique(np.stack([calls.file[opened], calls.thread[opened]]), axis=1)
     openers = np.bincount(pairs[0], minlength=size) if pairs.size else np.zeros(size)
-    beside = ~(calls.reads | calls.writes) & (calls.kind != int(Kind.SYNC)) & ~of_objects
+    beside = ~(calls.reads | calls.writes | calls.of_folders) & (calls.kind != int(Kind.SYNC)) & ~of_objects
     yield from _reopened(calls, opens, openers.astype(np.float64), beside)
     yield from _many_small_files(calls, opens)
     yield from _removed_files(calls)
@@ -197,7 +200,8 @@ def _many_small_files(calls: Calls, opens: Floats) -> Iterator[Claim]:
     size = np.bincount(place_of, moved, minlength=len(names))
     times = np.bincount(place_of, opens, minlength=len(names))
     many = (opened >= _FILES) & (size < _SMALL_FILE * opened) & (times < _OPENS * opened)
-    rows = np.flatnonzero(many[place_of[calls.file]] & (calls.file > 0) & (calls.kind != int(Kind.SYNC)))
+    wanted = (calls.file > 0) & (calls.kind != int(Kind.SYNC)) & ~calls.of_folders
+    rows = np.flatnonzero(many[place_of[calls.file]] & wanted)
     if not len(rows):
         return
     of = place_of[calls.file[rows]]
@@ -224,6 +228,7 @@ def _many_small_files(calls: Calls, opens: Floats) -> Iterator[Claim]:
 def _removed_files(calls: Calls) -> Iterator[Claim]:
     """Report many removed files that the job itself has not opened."""
     removals = (calls.kind == int(Kind.DELETE)) & ~np.isin(calls.layer, LIBRARIES) & (calls.file > 0)
+    removals &= ~calls.of_folders
     removed = (calls.by_file(calls.calls, removals) > 0).astype(np.float64)
     place_of, names = calls.statistics.crowded_places(removed, _FILES)
     many = np.bincount(place_of, removed, minlength=len(names)) >= _FILES
@@ -245,25 +250,54 @@ def _removed_files(calls: Calls) -> Iterator[Claim]:
 
 
 def _metadata_lookups(calls: Calls) -> Iterator[Claim]:
-    looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE)) | (calls.kind == RENAME)
-    looks &= ~np.isin(calls.layer, LIBRARIES)
-    times = calls.by_file(calls.calls, looks)
-    place_of, names = calls.statistics.crowded_places(times, LOOKS)
-    often = np.bincount(place_of, times, minlength=len(names)) >= LOOKS
-    rows = np.flatnonzero(looks & often[place_of[calls.file]])
-    if not len(rows):
-        return
+    """Report many look-ups, and many changes of names, in one place."""
+    for wanted, are_changes in ((calls.lookups, False), (calls.name_changes, True)):
+        looks = wanted & ~np.isin(calls.layer, LIBRARIES)
+        times = calls.by_file(calls.calls, looks)
+        place_of, names = calls.statistics.crowded_places(times, LOOKS)
+        often = np.bincount(place_of, times, minlength=len(names)) >= LOOKS
+        rows = np.flatnonzero(looks & often[place_of[calls.file]])
+        if len(rows):
+            words = partial(_names_words, place_of=place_of, names=names, are_changes=are_changes)
+            yield Claim("metadata", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)
 
-    def words(group: Group) -> FindingText:
-        each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
-        place = names[int(place_of[calls.file[group.rows][0]])]
-        where = group.where if group.files == 1 else f"{counted(group.files, 'files')} in {place}"
+
+def _names_words(group: Group, place_of: Ints, names: list[str], are_changes: bool) -> FindingText:
+    calls = group.calls
+    each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
+    place = names[int(place_of[calls.file[group.rows][0]])]
+    where = group.where if group.files == 1 else f"{counted(group.files, group.noun)} in {place}"
+    why = f"Each takes {duration_text(each)}, on a parallel file system a request to its metadata server."
+    if are_changes:
         return FindingText(
-            title=f"{counted(group.calls_made, 'calls')} about names that move no data (stat, access, readdir ...): "
-            f"{where}",
-            why=f"Each takes {duration_text(each)}, on a parallel file system a request to its metadata server.",
-            change="Look once and remember; list a folder once, with scandir, which has types without a stat each; "
-            "wait for a file with inotify or a longer pause.",
+            title=f"{counted(group.calls_made, 'calls')} that make, rename or remove names (mkdir, rename, unlink "
+            f"...): {where}",
+            why=why,
+            change="Make fewer files and folders: HDF5, NetCDF, SQLite, tar or zip hold many records in one file; or "
+            "keep short-lived ones on a local file system ($TMPDIR, /dev/shm).",
+            short="make fewer files and folders",
         )
+    title = f"{counted(group.calls_made, 'calls')} about names that move no data (stat, access, readdir ...): {where}"
+    if _looked_at_once(group):
+        return FindingText(
+            title=title,
+            why=why,
+            change="Each name is looked at about once. Fewer and larger files have fewer names (HDF5, NetCDF, SQLite, "
+            "tar, zip); scandir lists a folder with the types of its names, without a stat each.",
+            short="make fewer files, or list folders with scandir",
+        )
+    return FindingText(
+        title=title,
+        why=why,
+        change="Look once and remember; list a folder once, with scandir, which has types without a stat each; "
+        "wait for a file with inotify or a longer pause.",
+    )
 
-    yield Claim("metadata", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)
+
+def _looked_at_once(group: Group) -> bool:
+    """Return whether a program walks through names, and does not come back to them."""
+    calls = group.calls
+    rows = group.rows[~calls.of_folders[group.rows]]
+    if not len(rows):
+        rows = group.rows[calls.kind[group.rows] == int(Kind.CREATE)]
+    return len(rows) > 0 and int(calls.calls[rows].sum()) <= _ONE_VISIT * len(np.unique(calls.file[rows]))

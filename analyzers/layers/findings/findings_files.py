@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....events import FileType
 from ....events.counted_text import counted
 from ....results.layers import Finding, Layers
 from ...common.state import Ints
@@ -76,7 +77,8 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
 def _many_files(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
     """Report folders with many small files whose time is mostly spent on opening and closing."""
     pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
-    opened = rows.sums[:, _AT["opens"]] > 0
+    types = np.array(view.analyzer.files.types)
+    opened = (rows.sums[:, _AT["opens"]] > 0) & (types[rows.file] != FileType.DIRECTORY)
     opened_files = np.unique(np.stack([group[opened], rows.file[opened]]), axis=1)[0]
     count = np.bincount(opened_files, minlength=len(pairs))
     size = total[:, _AT["bytes_read"]] + total[:, _AT["bytes_written"]]

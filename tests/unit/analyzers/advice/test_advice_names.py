@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from iotide.analyzers.advice.update import make
 from iotide.analyzers.pipeline.analysis_queue import QueuedEvents
-from iotide.analyzers.pipeline.numbering import JobNames
+from iotide.analyzers.pipeline.numbering import JobNames, StreamNames
+from iotide.clients.text.advice_text import io_time_line
 from iotide.clients.text.job_sentence import job_sentence
-from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
+from iotide.events import Definitions, FileInfo, FileType, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.results.advice import Advice
 from support.jobs.analyzer_kinds import context
 
@@ -78,6 +79,61 @@ def test_files_under_temporary_names_are_named_as_such() -> None:
     opened = of(Kind.CREATE, 600, file=1 + np.arange(600))
     found = advice_of(paths, ("open", opened), ("rename", of(Kind.OTHER, 300, file=1 + np.arange(300), handle=0)))
     assert found.findings[0].title.startswith("600 files (300 of them renamed later) of 0 B each in /scratch/dst")
+
+
+def test_folders_are_not_files_even_if_removed_before_they_are_looked_up() -> None:
+    """``rm -r`` opens each folder with openat, lists it and removes it."""
+    paths = [f"/scratch/run7/part-{at}" for at in range(300)]
+    each = {"file": 1 + np.arange(300), "handle": 3 + np.arange(300)}
+    names = JobNames(10_000, 10_000)
+    translated = StreamNames(names)
+    strings = list(enumerate(["openat", "readdir", "close", "unlinkat"], 1))
+    files = [(number, FileInfo(path, FileType.REGULAR)) for number, path in enumerate(paths, 1)]
+    translated.define(Definitions(strings=strings, files=files))
+    analyzer = make(context(names))
+    assert analyzer is not None
+    for number, kind in enumerate((Kind.CREATE, Kind.OTHER, Kind.DESTROY, Kind.DELETE), 1):
+        start = T0 + (number * 300 + np.arange(300)) * 10**7
+        columns = {"start": start, "layer": int(Layer.POSIX), "kind": int(kind), "tid": 7, "pid": 7, **each}
+        batch = translated.translate(make_batch(300, columns | {"call": number, "duration": 4 * 10**6}))
+        analyzer.update(QueuedEvents.of(batch, "s", StreamInfo(job="j", source="t", host="n", pid=7)))
+    advice = analyzer.deferred_result()()
+    assert {info.type for info in names.files[1:]} == {FileType.DIRECTORY}
+    assert [found.title for found in advice.findings] == [
+        "900 calls about names that move no data (stat, access, readdir ...): 300 folders in /scratch/run7",
+        "300 calls that make, rename or remove names (mkdir, rename, unlink ...): 300 folders in /scratch/run7",
+    ]
+    assert "fewer files and folders" in advice.findings[1].change
+    assert (advice.spent.opening_s, advice.spent.lookup_s, advice.spent.names_s) == pytest.approx((0, 3.6, 1.2))
+
+
+@pytest.mark.parametrize(("visits", "told"), [(2, "looked at about once"), (20, "Look once and remember")])
+def test_walk_through_names_is_not_told_to_remember_them(visits: int, told: str) -> None:
+    paths = [f"/scratch/data/{at}" for at in range(300)]
+    looks = of(Kind.OTHER, 300 * visits, file=1 + np.arange(300 * visits) % 300)
+    (found,) = advice_of(paths, ("stat", looks)).findings
+    assert found.cause == "metadata"
+    assert told in found.change
+
+
+def test_each_family_of_calls_is_named() -> None:
+    advice = advice_of(
+        ["/scratch/x"],
+        ("open", of(Kind.CREATE, 1, duration=10**8)),
+        ("stat", of(Kind.OTHER, 1, duration=2 * 10**8)),
+        ("rename", of(Kind.OTHER, 1, duration=3 * 10**8)),
+        ("fcntl", of(Kind.CHANGE_FLAGS, 1, duration=4 * 10**8)),
+    )
+    assert io_time_line(advice).endswith(
+        "100 ms opening and closing, 200 ms looking up names, 300 ms renaming, removing and making names, "
+        "400 ms seeking, locking and the like"
+    )
+
+
+def test_numbers_that_all_folders_have_are_not_replaced() -> None:
+    paths = [f"/scratch/run7/part{at}/x" for at in range(300)]
+    found = advice_of(paths, ("open", of(Kind.CREATE, 300, file=1 + np.arange(300)))).findings
+    assert found[0].title == "300 files of 0 B each in /scratch/run7/part#"
 
 
 @pytest.mark.parametrize(("layer", "told"), [(Layer.HDF5, "H5Pset_chunk"), (None, "NetCDF-4")], ids=["hdf5", "classic"])
