@@ -19,6 +19,8 @@ from ...drawing.svg_chart import Chart
 _MAX_STEPS: Final = 2000
 _SIGNAL_HEIGHT, _HISTORY_HEIGHT = 320.0, 260.0
 _INK: Final = "#1b2733"
+_OF_A_PHASE: Final = 0.1
+"""Least share of a phase's usual volume at which a period has a phase."""
 
 
 def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
@@ -49,7 +51,7 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
         chart.steps(edges, written.tolist(), both.tolist(), READ)
         chart.legend("read", READ)
     if prediction is not None:
-        _add_period(chart, prediction, zero, unit, trace.end_s)
+        _add_period(chart, _ruler_s(prediction, trace), zero, unit)
     if upcoming and prediction is not None:
         _add_prediction(chart, prediction, zero, unit, 1.0 if not top else 1.08 * top / rate.factor)
     chart.label_x(f"{unit.name} since the first I/O")
@@ -84,9 +86,25 @@ def history_chart(history: Sequence[Prediction]) -> str:
     return chart.text()
 
 
-def _add_period(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit, until_s: float) -> None:
-    """Draw a ruler of the period: a dotted line in each phase up to a time."""
-    crests = [crest for crest in crest_times_s(prediction).tolist() if crest < until_s]
+def _ruler_s(prediction: Prediction, trace: TraceSignal) -> list[float]:
+    """Return a time in each period, from the first one with a phase to the end of the signal.
+
+    A program may read its input long before its first phase. The periods before have no phase to mark.
+    """
+    crests = crest_times_s(prediction)
+    crests = crests[(crests >= trace.start_s) & (crests < trace.end_s)]
+    if len(crests) < 2:
+        return list(map(float, crests))
+    half = (crests[1] - crests[0]) / 2
+    moved = np.concatenate([[0.0], np.cumsum(trace.total)])
+    around = [np.clip((crests + side - trace.start_s) / trace.bin_s, 0, len(moved) - 1) for side in (-half, half)]
+    volume = moved[np.ceil(around[1]).astype(int)] - moved[np.floor(around[0]).astype(int)]
+    begun = np.flatnonzero(volume >= _OF_A_PHASE * float(np.median(volume)))
+    return list(map(float, crests[begun[0] :])) if len(begun) else []
+
+
+def _add_period(chart: Chart, crests: Sequence[float], zero_s: float, unit: Unit) -> None:
+    """Draw a ruler of the period: a dotted line in each phase."""
     for crest in crests:
         chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)
     if crests:

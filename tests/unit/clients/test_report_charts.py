@@ -69,11 +69,29 @@ def test_phase_that_is_expected_is_outlined() -> None:
 def test_a_run_that_has_ended_shows_its_period_and_no_next_phase() -> None:
     wave = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=0.0, z_score=9.0, confidence=0.9)
     ended = make_prediction("job", made_at_s=51.0).model_copy(update={"next_phase": None, "dominant": [wave]})
-    svg = signal_chart(make_signal([0.0, 5e6] * 300), ended)
+    signal = make_signal([0.0, 5e6] * 300).model_copy(update={"start_s": 0.0, "bin_s": 0.1})
+    svg = signal_chart(signal, ended)
     marks = [each for each in ET.fromstring(svg).iter(f"{SVG}path") if each.get("stroke-dasharray")]
     assert len(marks) == len(crest_times_s(ended)) > 3
     assert "period" in texts(svg)
     assert not any("next phase" in text for text in texts(svg))
+
+
+def test_periods_before_the_first_phase_are_not_marked() -> None:
+    """The program reads 1 kB at 0 s, and writes every 10 s from 40 s on; the window begins before the signal."""
+    written = [0.0] * 100
+    written[40::10] = [5e6] * 6
+    written[0] = 1e3
+    wave = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=0.0, z_score=9.0, confidence=0.9)
+    prediction = make_prediction("job", made_at_s=100.0).model_copy(update={"next_phase": None, "dominant": [wave]})
+    start_s, length_s = prediction.window.start_s, len(written)
+    window = prediction.window.model_copy(update={"start_s": start_s - 20, "end_s": start_s + length_s})
+    signal = SignalSeries(job="job", start_s=start_s, bin_s=1.0, read=[0.0] * length_s, written=written)
+    svg = signal_chart(signal, prediction.model_copy(update={"window": window}))
+    marks = [each for each in ET.fromstring(svg).iter(f"{SVG}path") if each.get("stroke-dasharray")]
+    at = [float(each.get("d", "")[1:].split()[0]) for each in marks]
+    width = 848.0  # of 100 s
+    assert [round((each - 76) / width * length_s) for each in at] == pytest.approx([40, 50, 60, 70, 80, 90], abs=1)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
