@@ -1,20 +1,86 @@
-"""Queue of batches that wait to be sent, in memory and then in spool files.
+"""Events that wait to be sent: small chunks are merged into batches, which wait in memory and then in spool files.
 
-Jobs take turns, so waiting batches of one job do not delay those of the others (``fair_queue``).
+Jobs take turns, so waiting batches of one job do not delay those of the others (``FairQueue``).
 
 If batches are stored for the next collector, all are in its file, and only there while memory is full.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Generic, Protocol, TypeVar
 
-from ...events import Definitions, EventBatch, empty_batch, is_constant
+from ...events import Definitions, EventBatch, concatenate, empty_batch, is_constant
+from ..sent_definitions import extend
+from ..source import Chunk
 from .collector_store import BatchState, CollectorStore
-from .fair_queue import FairQueue
 from .spool_files import Place, SpoolFiles
 
 _HEADER_BYTES = 512
+
+
+class HasJob(Protocol):
+    """A queued item."""
+
+    @property
+    def job(self) -> str:
+        """Job of the item."""
+        ...
+
+
+_Item = TypeVar("_Item", bound=HasJob)
+
+
+class FairQueue(Generic[_Item]):
+    """Queue of items by job.
+
+    Every second item taken is the oldest of all. The others belong to the job that began to wait last, which then moves
+    to the end of the line if it has more items. So a job that keeps up waits for few items of a job that catches up,
+    and takes at most half of the sending rate from it.
+    """
+
+    def __init__(self) -> None:
+        self._all: OrderedDict[int, _Item] = OrderedDict()  # by order of arrival
+        self._of: OrderedDict[str, deque[int]] = OrderedDict()  # by job; the last one is next
+        self._numbers = count()
+        self._is_oldest_next = True
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[_Item]:
+        return iter(self._all.values())
+
+    def append(self, item: _Item) -> None:
+        """Append an item to its job's queue."""
+        number = next(self._numbers)
+        self._all[number] = item
+        self._of.setdefault(item.job, deque()).append(number)
+
+    def take(self) -> _Item:
+        """Remove and return the next item; raises KeyError if there is none."""
+        if self._is_oldest_next or len(self._of) == 1:
+            self._is_oldest_next = False
+            return self.take_oldest()
+        self._is_oldest_next = True
+        job, numbers = self._of.popitem()
+        item = self._all.pop(numbers.popleft())
+        if numbers:
+            self._of[job] = numbers
+            self._of.move_to_end(job, last=False)
+        return item
+
+    def take_oldest(self) -> _Item:
+        """Remove and return the oldest item; raises KeyError if there is none."""
+        _, item = self._all.popitem(last=False)
+        numbers = self._of[item.job]
+        numbers.popleft()
+        if not numbers:
+            del self._of[item.job]
+        return item
 
 
 @dataclass(slots=True)
@@ -158,3 +224,59 @@ class Backlog:
 def size_of(batch: EventBatch) -> int:
     """Return the bytes of a batch; constant columns have none."""
     return _HEADER_BYTES + sum(column.nbytes for column in batch.columns().values() if not is_constant(column))
+
+
+@dataclass(slots=True)
+class _Open:
+    """Chunks of one stream."""
+
+    since_s: float
+    batches: list[EventBatch] = field(default_factory=list)
+    events: int = 0
+    size: int = 0
+    definitions: Definitions = field(default_factory=Definitions)
+
+
+class Merging:
+    """Chunks by stream, in the order in which the streams began to wait.
+
+    Attributes:
+        bytes: size of all chunks.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __contains__(self, stream: str) -> bool:
+        return stream in self._open
+
+    @property
+    def events(self) -> int:
+        """Number of events in all chunks."""
+        return sum(merging.events for merging in self._open.values())
+
+    def add(self, stream: str, chunk: Chunk, now_s: float) -> int:
+        """Add a chunk; returns the number of waiting events of its stream."""
+        merging = self._open.setdefault(stream, _Open(now_s))
+        extend(merging.definitions, chunk.definitions)
+        if len(chunk.batch):
+            merging.batches.append(chunk.batch)
+            merging.events += len(chunk.batch)
+            merging.size += (size := size_of(chunk.batch))
+            self.bytes += size
+        return merging.events
+
+    def waiting_since(self, limit_s: float) -> list[str]:
+        """Return the streams whose first chunk arrived at or before ``limit_s``."""
+        return [stream for stream, merging in self._open.items() if merging.since_s <= limit_s]
+
+    def take(self, stream: str) -> tuple[EventBatch, Definitions] | None:
+        """Remove the chunks of a stream and return them as one batch; None if there are none."""
+        if (merging := self._open.pop(stream, None)) is None:
+            return None
+        self.bytes -= merging.size
+        return concatenate(merging.batches), merging.definitions

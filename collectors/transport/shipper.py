@@ -19,11 +19,9 @@ from ...events.network.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, 
 from ..sent_definitions import extend, spelled
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
-from .backlog import Backlog, WaitingBatch
-from .heartbeats.clock_offset import ClockOffset
-from .heartbeats.heartbeats import Heartbeats
+from .backlog import Backlog, Merging, WaitingBatch
+from .heartbeats import ClockOffset, Heartbeats
 from .in_flight import InFlight
-from .merging import Merging
 from .shipper_state import NoShipperState, ShipperState
 from .spool_files import SpoolFiles
 from .window import SendWindow, Sent

@@ -11,7 +11,7 @@ from ...events import Definitions, empty_batch
 from ..sent_definitions import extend
 from .backlog import WaitingBatch, size_of
 from .collector_store import BatchState, CollectorStore, StoredBatch, StoredStream, counts_of, packed_counts
-from .heartbeats.clock_offset import moved
+from .heartbeats import moved
 from .window import SendWindow, Sent
 
 _COLLECTOR: Final = "collector"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Opened
-from iotide.collectors.transport.heartbeats.clock_offset import ClockOffset
+from iotide.collectors.transport.heartbeats import ClockOffset
 from iotide.collectors.transport.shipper import Shipper
 from iotide.collectors.transport.window import SendWindow
 from iotide.daemon.ingest.ingest_core import IngestCore

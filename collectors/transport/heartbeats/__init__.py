@@ -1,1 +1,0 @@
-"""Contents of a collector's heartbeats, and processing of the answers."""
