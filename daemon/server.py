@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..events import ConfigError
+from ..events.network.descriptors import ListenerGuards
 from .access.access import Access
 from .aggregator import Aggregator
 from .archiving.build_archives import build_archives
@@ -23,7 +24,6 @@ from .contention_scope import contention_watch
 from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
 from .jobs.lifecycle.idle_pause import IdlePause
-from .listener_guards import ListenerGuards
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare
 from .settings import AggregatorSettings

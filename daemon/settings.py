@@ -13,7 +13,6 @@ from ..events import ConfigError
 from ..events.files import read_text
 from ..events.network.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .access.settings import AccessSettings
-from .access.validation_text import validation_text
 from .archiving.archive_settings import ArchiveSettings
 from .cluster_settings import ClusterSettings
 from .ingest.ingest_settings import IngestSettings
@@ -21,6 +20,7 @@ from .jobs.job_settings import JobSettings
 from .journal.settings import JournalSettings
 from .notify.notify_settings import NotifySettings
 from .publish.http.http_settings import HttpSettings
+from .validation_text import validation_text
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 _MAX_CLUSTER_NAME: Final = 27

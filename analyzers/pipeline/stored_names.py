@@ -22,8 +22,8 @@ CLASSES: Final = {
     "analyzers.online.resolution_search:_AlternativePeriod": "analyzers.online.resolution_search:_Rival",
     "analyzers.online.resolution_search:_KnownPeriod": "analyzers.online.resolution_search:_Known",
     "analyzers.pipeline.analysis_queue:QueuedEvents": "analyzers.pipeline.analysis_queue:Taken",
+    "daemon.jobs.accounting.loss_sink:CollectorCounts": "daemon.ingest.collector_counts:CollectorCounts",
     "daemon.jobs.job_state:State": "daemon.jobs.lifecycle.job_state:State",
-    "daemon.jobs.losses.collector_counts:CollectorCounts": "daemon.ingest.collector_counts:CollectorCounts",
     "daemon.jobs.losses.early_losses:EarlyLosses": "daemon.jobs.losses.unheld:Unheld",
 }
 _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {

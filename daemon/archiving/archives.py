@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...events import NODE_COLLECTOR, ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
-from ..ingest.forwarding_sink import ForwardingSink
-from ..ingest.sink import Sink
+from ..ingest.sink import ForwardingSink, Sink
 from .archive_head import is_beginning_of
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, apply_retention, make_writable, sync_files
 from .archive_job import ArchivedJob, MissingListener, always_ready

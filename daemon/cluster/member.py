@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 import zmq.asyncio
 from nats.errors import Error as NatsError
 
+from ...events.network.descriptors import ListenerGuards
 from ..access.access import Access
 from ..background_tasks import run_forever, wait_for_first
 from ..journal.jetstream.lease_holder import release_lease_of
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.readiness import error_text, retry_until_ready
 from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync, lease_bucket
-from ..listener_guards import ListenerGuards
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, without_stale_claims

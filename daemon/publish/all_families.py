@@ -8,8 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from .contention_metrics import CONTENTION_FAMILIES
 from .families import Family
-from .group_metrics import GROUP_FAMILIES
-from .job_metrics import JOB_FAMILIES
+from .job_metrics import GROUP_FAMILIES, JOB_FAMILIES
 from .journal_metrics import JOURNAL_FAMILIES
 
 FAMILIES: Final[dict[str, Family]] = {

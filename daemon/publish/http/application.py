@@ -19,15 +19,11 @@ from .error_answers import ANY_ERROR, answer_errors
 from .job_access import JobAccess
 from .job_paths import JobPaths
 from .routes.analysis_routes import analysis_routes
-from .routes.contention_routes import contention_routes
-from .routes.fleet_routes import fleet_routes
-from .routes.job_routes import detail_route, job_routes
+from .routes.fleet_routes import contention_routes, fleet_routes, pacing_routes, status_routes
+from .routes.job_routes import detail_route, job_routes, prediction_routes
 from .routes.live_io_routes import live_io_routes
 from .routes.live_routes import job_page_route, shell_routes
-from .routes.pacing_routes import pacing_routes
 from .routes.page_routes import Pages, page_routes
-from .routes.prediction_routes import prediction_routes
-from .routes.status_routes import status_routes
 
 _AS_TEXT: Final[dict[int | str, dict[str, Any]]] = {"default": {"description": "The reason, as text for probes"}}
 

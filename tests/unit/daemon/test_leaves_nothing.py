@@ -13,7 +13,7 @@ from iotide.analyzers.registry import ANALYZERS
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings, IngestStats
-from iotide.daemon.jobs.losses import collector_counts
+from iotide.daemon.jobs.accounting import loss_sink
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
@@ -48,7 +48,7 @@ def sizes(root: object) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_jobs_that_are_gone_leave_no_entry_in_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collector_counts, "_MAX_SILENT", REMEMBERED)  # of silent collectors
+    monkeypatch.setattr(loss_sink, "_MAX_SILENT", REMEMBERED)  # of silent collectors
     now = [1.7e9]
     settings = AggregatorSettings(linger_s=0.1, retain_s=0.1, max_ended_jobs=10)
     aggregator = Aggregator(settings, lambda: now[0])

@@ -9,7 +9,7 @@ from iotide.clients.schedulers.live_jobs import LiveState
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.pacing_plans import PacingPlans
-from iotide.daemon.publish.http.routes.pacing_routes import pacing_routes
+from iotide.daemon.publish.http.routes.fleet_routes import pacing_routes
 from iotide.events import FileInfo, InputError
 from iotide.events.network.wire import Heartbeat, decode, encode
 from iotide.results.pacing import PacedJob, PacingPlan
