@@ -1,4 +1,4 @@
-"""Bytes and calls of a job, by call and by file."""
+"""Bytes and calls of a job, by call and by file, and bounds for stores to mapped files, which make no calls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ..events import EventBatch, Flag, Kind, Layer
+from ..events.batch import representatives
 from ..events.summaries import busy_ns, calls_in, summary_rows
 from .common.grouping import Grouping
 from .file_groups import READS, WRITES
-from .mapped_stores import mapped_stores
 from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 
 OTHER: Final = 0
@@ -20,6 +20,28 @@ OTHER: Final = 0
 _HUGE: Final = 2**44  # values from here on are summed one by one, since their int64 sum could overflow
 SATURATION: Final = 2**62
 """Value at which sums saturate."""
+
+
+def mapped_stores(batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> tuple[int, int]:
+    """Return the bytes mapped with stores that reach the file. It also returns the bytes passed to ``msync``.
+
+    Both are lengths; how many of these bytes were stored to is unknown. Nested calls (depth > 0) are excluded, since
+    the outer call has the same bytes. Files to which writes do not count are excluded, too.
+
+    Args:
+        batch: events.
+        left_out: mask of directions that do not count, by file number.
+    """
+    if not (representatives(batch.flags) & int(Flag.STORES)).any():
+        return 0, 0
+    wanted = int(Flag.STORES)
+    rows = ((batch.flags & (wanted | int(Flag.FAILED))) == wanted) & (batch.depth == 0)
+    if left_out.any():
+        missing = np.append(left_out, np.uint8(0))[np.minimum(batch.file, len(left_out))]
+        rows &= (missing & WRITES) == 0
+    asked = batch.requested[rows].astype(np.int64, copy=False)
+    flushed = batch.kind[rows] == Kind.SYNC
+    return sum(asked[~flushed].tolist()), sum(asked[flushed].tolist())
 
 
 class CallRow(Struct, frozen=True):

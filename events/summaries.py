@@ -1,4 +1,4 @@
-"""Summaries of calls anywhere in a span: their number, and their total duration."""
+"""The calls, the time and the bytes of events, each of which is a call or a summary of calls anywhere in a span."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .batch import EventBatch, representatives
-from .schema import Flag
+from .schema import Flag, Kind
 
 _BOTH: Final = int(Flag.AGGREGATE | Flag.SPREAD)
 Ints = npt.NDArray[np.integer[Any]]
@@ -43,3 +43,13 @@ def requested_bytes(batch: EventBatch) -> Ints:
     """Return the bytes that each event's calls requested. For a summary the bytes that it moved."""
     rows = summary_rows(batch)
     return batch.requested if rows is None else np.where(rows, batch.bytes, batch.requested)
+
+
+def sizes_of(batch: EventBatch) -> npt.NDArray[np.int64]:
+    """Return the bytes moved by each event, int64[n].
+
+    Returns -1 for failed calls and calls other than reads and writes.
+    """
+    kind, flags = representatives(batch.kind), representatives(batch.flags)
+    moves = ((kind == Kind.READ) | (kind == Kind.WRITE)) & (flags & int(Flag.FAILED) == 0)
+    return np.where(moves, batch.bytes, -1).astype(np.int64, copy=False)

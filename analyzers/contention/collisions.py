@@ -1,4 +1,4 @@
-"""Expected collisions: simultaneous phases of several jobs that exceed the capacity."""
+"""Expected collisions: simultaneous phases of jobs that exceed the capacity. Also the next phase of each job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...results.base import Estimate
-from ...results.contention import Collision, Delayed
+from ...results.contention import Collision, Delayed, ExpectedPhase
 from .scenarios import Expected, Scenarios
 
 Flags = npt.NDArray[np.bool_]
@@ -220,3 +220,40 @@ def estimate(values: npt.NDArray[np.float64]) -> Estimate:
         return Estimate(value=0.0, low=0.0, high=0.0)
     low, middle, high = np.quantile(known, (0.05, 0.5, 0.95)).tolist()
     return Estimate(value=middle, low=low, high=high)
+
+
+def next_phases_of(
+    jobs: Sequence[Expected], simulated: Scenarios, now_s: float, file_system: str
+) -> list[ExpectedPhase]:
+    """Return the next phase of each job and period, in order of their starts.
+
+    A job keeps its compute time and its volume. The bandwidth that other jobs leave determines the end of its current
+    phase, and so the start of the next one.
+
+    Args:
+        jobs: expected phases of each job.
+        simulated: outcome of each scenario.
+        now_s: current Unix time.
+        file_system: identity of the file system.
+    """
+    found = []
+    for number, job in enumerate(jobs):
+        starts, ends = simulated.start[:, number, 1], simulated.end[:, number, 1]
+        known = np.isfinite(starts)
+        if not known.any():
+            continue
+        lasting = (ends - starts)[np.isfinite(ends)]
+        found.append(
+            ExpectedPhase(
+                job=job.job,
+                who=job.who,
+                file_system=file_system,
+                start_s=estimate(starts[known] + now_s),
+                duration_s=estimate(lasting) if len(lasting) else None,
+                volume_bytes=job.volume,
+                period_s=job.period,
+                confidence=job.on_time,
+                known_until_s=now_s + job.known_until,
+            )
+        )
+    return sorted(found, key=lambda phase: phase.start_s.value)

@@ -20,11 +20,10 @@ from ...results.contention import (
 from ...results.interaction import Ranking
 from ...results.jobs.file_systems import FileSystemUse
 from .capacity import alone_rate, capacity_of
-from .collisions import collisions_of
+from .collisions import collisions_of, next_phases_of
 from .expected import expected_of
 from .files import SharedFiles
 from .loads import JobView, Load, busy_share
-from .next_phases import next_phases_of
 from .ongoing import ongoing_of
 from .scenarios import Expected, simulated
 from .settings import ContentionSettings

@@ -12,13 +12,11 @@ from ...events.batch import IntArray, is_constant, representatives
 from ..common.grouping import Grouping
 from ..common.state import Ints
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
-from .intake.batch_buffer import BatchBuffer, BufferedEvents
-from .intake.event_conversion import calls_of, clamped
+from .intake.event_conversion import BatchBuffer, BufferedEvents, calls_of, clamped
 from .intake.leaf_aggregation import LeafAggregator, nodes_of
 from .intake.nesting import nest, with_summaries_placed
 from .settings import LayersSettings
-from .state.arrivals import Arrivals
-from .state.collective_sites import Sites
+from .state.arrivals import Arrivals, Sites
 from .state.handles import Handles
 from .state.registries import Files, Processes
 from .state.tables import Tables, split_named

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, concatenate
+from ...events import EventBatch, StreamInfo, concatenate
+from ...events.summaries import busy_ns, sizes_of
+from ...results.dfg import Graph
 from ..dfg.graph import OTHER_NAME
 from ..dfg.naming import Mapper
 from ..dfg.settings import DfgSettings
@@ -17,14 +19,54 @@ from ..dfg.spec.cases import Cases
 from ..dfg.spec.filters import Filter, Selector
 from ..dfg.spec.mapping import Mapping
 from ..dfg.update import ActivityRow, DfgAnalyzer
+from ..file_groups import DATA
 from .analysis_queue import QueuedEvents
 from .contract import AnalyzerKind, JobContext
-from .graph_steps import activities_on_data, graph_columns, selected_events, with_data
+from .numbering import JobNames
 
 if TYPE_CHECKING:
     from ...results.dfg import Graph
 
+GraphColumns: TypeAlias = dict[str, npt.NDArray[Any]]
+"""Arguments of ``DfgAnalyzer.update`` by name: case, activity, start, duration and size of each event."""
 _SPARE: Final = 1024  # activities named beyond the bound, so that their number can be reported
+
+
+def selected_events(batch: EventBatch, selector: Selector, names: JobNames, info: StreamInfo) -> EventBatch:
+    """Return the events of a stream that a filter selects."""
+    mask = selector.of(batch, names, info)
+    return batch if mask is None or mask.all() else batch.select(mask)
+
+
+def graph_columns(batch: EventBatch, case: npt.NDArray[np.int64], mapper: Mapper, names: JobNames) -> GraphColumns:
+    """Return the columns for the graph analyzer.
+
+    Args:
+        batch: events in the job's numbering.
+        case: case of each event.
+        mapper: numbering of the activities.
+        names: names by number.
+    """
+    activity, _ = mapper.apply(batch, names, case)
+    return {
+        "case": case,
+        "activity": activity,
+        "start": batch.start,
+        "duration": busy_ns(batch),
+        "size": sizes_of(batch),
+    }
+
+
+def activities_on_data(mapper: Mapper, names: JobNames) -> dict[str, bool]:
+    """Return, by activity name, whether any of its files is program data or unknown."""
+    on_data = mapper.activities_with(names.groups == DATA)
+    return dict(zip(mapper.names, on_data.tolist(), strict=True))
+
+
+def with_data(graph: Graph, on_data: dict[str, bool]) -> Graph:
+    """Add ``on_data`` to a graph's activities; unknown for the sum of the rarest."""
+    rows = [row.model_copy(update={"on_data": on_data.get(row.name)}) for row in graph.activities]
+    return graph.model_copy(update={"activities": rows})
 
 
 def check_graph(settings: DfgSettings, read: Callable[[str], str]) -> None:

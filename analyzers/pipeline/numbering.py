@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, FileType, Flag, is_constant
 from ...events.batch import IntArray, representatives
 from ...events.schema import UNKNOWN_ID
-from ..copied_code import as_copied, copies_files
-from ..file_groups import CountRule
+from ..file_groups import CountRule, as_copied, copies_files
 
 _STARTS: Final = re.compile(
     r"io_submit|aio_(?:read|write)(?:64)?|lio_listio(?:64)?"

@@ -10,12 +10,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.dfg.sizes import sizes_of
 from ...archive.file.reader import ArchiveReader
 from ...archive.file.stream_directory import ArchivedStream
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch
+from ...events.summaries import sizes_of
 from ..common.job_names import safe_name, unique_name
 
 _PIECE: Final = 65_536

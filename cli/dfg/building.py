@@ -14,20 +14,14 @@ from ...analyzers.common.column_sort import Columns, joined_columns
 from ...analyzers.common.reiterable import Reiterable
 from ...analyzers.dfg.naming import Mapper
 from ...analyzers.dfg.settings import DfgSettings
-from ...analyzers.dfg.sizes import sizes_of
 from ...analyzers.dfg.spec.cases import Cases
 from ...analyzers.dfg.spec.filters import Filter, Selector
 from ...analyzers.dfg.spec.graph_definition import GraphDefinition
 from ...analyzers.dfg.update import DfgAnalyzer
-from ...analyzers.pipeline.graph_steps import (
-    GraphColumns,
-    activities_on_data,
-    graph_columns,
-    selected_events,
-    with_data,
-)
+from ...analyzers.pipeline.job_graph import GraphColumns, activities_on_data, graph_columns, selected_events, with_data
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
+from ...events.summaries import sizes_of
 from ...results.dfg import Graph, Occurrence, Timeline
 from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
 from ..traces.ordered_columns import MAX_HELD, OrderedColumns

@@ -7,9 +7,9 @@ from pathlib import PurePath
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.dfg.sizes import sizes_of
 from ...clients.eventlog.log import EventLog, LogCase
 from ...events import concatenate
+from ...events.summaries import sizes_of
 from ..common.job_names import safe_name, unique_name
 from .building import Part, Selection, numbered_activities
 

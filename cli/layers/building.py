@@ -8,7 +8,7 @@ from pathlib import Path
 from ...analyzers.dfg.spec.filters import Filter, Selector
 from ...analyzers.layers.report.report import Cut
 from ...analyzers.layers.settings import LayersSettings
-from ...analyzers.pipeline.graph_steps import selected_events
+from ...analyzers.pipeline.job_graph import selected_events
 from ...analyzers.pipeline.job_layers import JobLayers
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings

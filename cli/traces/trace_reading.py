@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analyzers.common.reiterable import Reiterable
-from ...analyzers.copied_code import as_copied, copies_files
-from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule
-from ...analyzers.mapped_stores import mapped_stores
+from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule, as_copied, copies_files
 from ...analyzers.offline.members import MemberEvents
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.signal.selection import ALL_COUNTS, counted
+from ...analyzers.totals import mapped_stores
 from ...collectors.source import Chunk, Opened, Origin, Problems, UnsupportedData
 from ...collectors.sources.file import FileSource
 from ...collectors.sources.finished import FinishedSource

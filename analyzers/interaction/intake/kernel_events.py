@@ -1,4 +1,4 @@
-"""Events of layer KERNEL: names, CPU time, and links between threads."""
+"""Events of layer KERNEL: names, CPU time, and links between threads, by wake-ups, locks and virtual machines."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ....events import EventBatch, Flag
+from ....events.forward_fill import ForwardFill, Ints
 from ....events.kernel import KernelEvent
 from ....results.interaction_kinds import EdgeKind
-from ...common.state import Ints
 from .keys import GUEST, SPACE
-from .locks import Locks
 from .scheduling import Scheduled, Scheduling
-from .virtual_machines import Guests
 
+IPI_VECTORS: Final = (0xFB, 0xFC, 0xFD)
+"""Interrupt vectors that Linux on x86 uses to make another CPU call a function or reschedule."""
+_WAKES: Final = (int(KernelEvent.SCHED_WAKING), int(KernelEvent.SCHED_WAKEUP))
 _LOCKS: Final = (int(KernelEvent.LOCK_REQ), int(KernelEvent.LOCK_ACQ), int(KernelEvent.UNLOCK))
 _NAME_THEMSELVES: Final = (
     int(KernelEvent.PROCESS_STATE),
@@ -24,6 +25,128 @@ _NAME_THEMSELVES: Final = (
     int(KernelEvent.SCHED_PROCESS_EXIT),
 )
 _MAX_GUESTS: Final = 65_536  # maximum number of guest processes
+
+
+class GuestWakes(Struct, frozen=True):
+    """Wake-ups between processes of guests.
+
+    Attributes:
+        vcpu_from: key of the thread that runs the waker's virtual CPU.
+        space_from: address space (CR3) of the waker.
+        vcpu_to: key of the thread that runs the woken process's virtual CPU.
+        space_to: address space of the woken process.
+    """
+
+    vcpu_from: Ints
+    space_from: Ints
+    vcpu_to: Ints
+    space_to: Ints
+
+
+class Guests:
+    """Tracks the address space of each virtual CPU, and the last waker of its thread."""
+
+    def __init__(self, limit: int) -> None:
+        self._spaces = ForwardFill(1, limit)
+        self._wakers = ForwardFill(2, limit)
+
+    def update(self, code: Ints, acting: Ints, other: Ints, value: Ints) -> GuestWakes:
+        """Add events in the order in which they happened.
+
+        An inter-processor interrupt injected into a virtual CPU links two processes: the one on the virtual CPU whose
+        thread woke it, and the one on the woken virtual CPU.
+
+        Args:
+            code: KernelEvent of each event.
+            acting: key of the acting thread, 0 for devices.
+            other: key of the woken thread.
+            value: address space for KVM_CR3; vector for KVM_INJ_VIRQ.
+        """
+        switches = code == int(KernelEvent.KVM_CR3)
+        wakes = np.isin(code, _WAKES) & (acting > 0)
+        injected = (code == int(KernelEvent.KVM_INJ_VIRQ)) & np.isin(value, IPI_VECTORS)
+        if not (switches.any() or injected.any() or len(self._spaces)):
+            none = np.zeros(0, np.int64)
+            return GuestWakes(none, none, none, none)
+        (waker_space,) = self._spaces.before(acting, switches, value)
+        waker, space = self._wakers.before(np.where(wakes, other, acting), wakes, acting, waker_space)
+        linked = injected & (waker > 0) & (space > 0) & (waker_space > 0)
+        return GuestWakes(waker[linked], space[linked], acting[linked], waker_space[linked])
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        return {"spaces": self._spaces.snapshot(), "wakers": self._wakers.snapshot()}
+
+    @classmethod
+    def restore(cls, data: dict[str, Any]) -> Self:
+        """Create an object from a snapshot."""
+        made = cls.__new__(cls)
+        made._spaces, made._wakers = ForwardFill.restore(data["spaces"]), ForwardFill.restore(data["wakers"])
+        return made
+
+
+class Handovers(Struct, frozen=True):
+    """Edges of the execution graph.
+
+    Attributes:
+        asker: keys of threads that requested a lock held by another.
+        holder: holder of the lock at that time.
+        giver: last holder of a lock that another thread had to wait for.
+        taker: thread that then acquired it.
+        waited_ns: waiting time of the taker.
+    """
+
+    asker: Ints
+    holder: Ints
+    giver: Ints
+    taker: Ints
+    waited_ns: Ints
+
+
+class Locks:
+    """Tracks holders of locks and waiting threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._holders = ForwardFill(2, limit)
+        self._requests = ForwardFill(2, limit)
+
+    def update(self, code: Ints, time: Ints, thread: Ints, lock: Ints) -> Handovers:
+        """Add lock events in the order in which they happened.
+
+        Args:
+            code: LOCK_REQ, LOCK_ACQ or UNLOCK of each event.
+            time: ns.
+            thread: key of the acting thread, > 0.
+            lock: lock number, >= 0.
+        """
+        request, acquire = code == int(KernelEvent.LOCK_REQ), code == int(KernelEvent.LOCK_ACQ)
+        held = np.where(acquire, thread, 0)
+        # the last releasing thread is stored besides the empty holder
+        holder, last = self._holders.before(lock, ~request, held, thread)
+        contended = request & (holder > 0) & (holder != thread)
+        # requests by thread, since a thread waits for one lock at a time
+        since, waits = self._requests.before(
+            thread, np.ones(len(code), np.bool_), time, np.where(contended, lock + 1, 0)
+        )
+        handed = acquire & (waits == lock + 1) & (last > 0) & (last != thread)
+        return Handovers(
+            asker=thread[contended],
+            holder=holder[contended],
+            giver=last[handed],
+            taker=thread[handed],
+            waited_ns=np.maximum(time[handed] - since[handed], 0),
+        )
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        return {"holders": self._holders.snapshot(), "requests": self._requests.snapshot()}
+
+    @classmethod
+    def restore(cls, data: dict[str, Any]) -> Self:
+        """Create an object from a snapshot."""
+        made = cls.__new__(cls)
+        made._holders, made._requests = ForwardFill.restore(data["holders"]), ForwardFill.restore(data["requests"])
+        return made
 
 
 class Links(Struct, frozen=True):

@@ -1,16 +1,17 @@
-"""Conversion of events to calls."""
+"""Events of a job that are not yet processed, and their conversion to calls."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from ....events import EventBatch, Flag, Kind, Layer
+from ....events import EventBatch, Flag, Kind, Layer, StreamInfo, concatenate
 from ....events.batch import IntArray, representatives
 from ....events.summaries import busy_ns, calls_in, requested_bytes
 from ...common.state import Ints
 from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
+from ..state.registries import Files, Processes
 from ..state.sums import MAX_PLAUSIBLE
 
 _LATEST_NS: Final = 2**61  # maximum plausible time, ns
@@ -22,6 +23,56 @@ _FILLED: Final = {
     "around": 0, "over": UNTOLD, "over_kind": 0, "below_ns": 0, "below": 0, "below_bytes": 0,
     "system_ns": 0, "system_bytes": 0, "fate": NO_FATE,
 }  # fmt: skip
+
+
+class _Stream(NamedTuple):
+    info: StreamInfo
+    batches: list[EventBatch]
+
+
+class BufferedEvents(NamedTuple):
+    """Events, grouped by stream; number of each event's process, and of its host."""
+
+    batch: EventBatch
+    serial: Ints
+    host: Ints
+
+
+class BatchBuffer:
+    """Buffers batches by stream until all are taken at once."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, _Stream] = {}
+        self._length = 0
+
+    def __len__(self) -> int:
+        """Return the number of buffered events."""
+        return self._length
+
+    def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Add events of a stream."""
+        self._streams.setdefault(stream, _Stream(info, [])).batches.append(batch)
+        self._length += len(batch)
+
+    def take(self, processes: Processes, files: Files) -> BufferedEvents:
+        """Remove and return all events, at least one, with their processes and hosts."""
+        held, self._streams, self._length = self._streams, {}, 0
+        streams = []
+        for stream, new in held.items():
+            batch = concatenate(new.batches)
+            streams.append(
+                BufferedEvents(batch, processes.of(batch, stream, new.info), np.array([files.host(new.info.host)]))
+            )
+        if len(streams) == 1:
+            one = streams[0]
+            return one._replace(host=np.broadcast_to(one.host[0], (len(one.batch),)))
+        streams.sort(key=lambda each: int(each.serial[0]))  # often avoids sorting rows later
+        lengths = [len(each.batch) for each in streams]
+        return BufferedEvents(
+            concatenate([each.batch for each in streams]),
+            np.concatenate([each.serial for each in streams]),
+            np.repeat(np.concatenate([each.host for each in streams]), lengths),
+        )
 
 
 def clamped(batch: EventBatch) -> tuple[EventBatch, int]:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.settings import DfgSettings
-from iotide.analyzers.dfg.sizes import sizes_of
 from iotide.analyzers.dfg.update import DfgAnalyzer
 from iotide.events import Flag, Kind, make_batch
+from iotide.events.summaries import sizes_of
 from iotide.results.dfg import Graph
 from support.references.dfg_naive import Event, directly_follows, feed, logs, most_at_once
 
