@@ -104,6 +104,10 @@ class Front:
         """Return a partition that has an owner, preferably one of this machine. Return None if there is none."""
         return min(self._requests.reachable(), key=lambda number: (number not in self._own(), number), default=None)
 
+    def note_owners(self) -> None:
+        """Note which partitions have an owner now; call it when owners may have changed."""
+        self._requests.note_owners()
+
     async def close(self) -> None:
         """Close all connections."""
         await self._requests.close()

@@ -54,7 +54,7 @@ async def serve_http(member: ClusterMember, settings: AggregatorSettings) -> Asy
 
     try:
         await server.start()
-        member.http_url, member.renew_http = server.url, renew
+        member.http_url, member.renew_http, member.on_owners = server.url, renew, front.note_owners
         yield
     finally:
         await server.stop()

@@ -77,6 +77,7 @@ class ClusterMember:
         token: token for internal paths of this member and of its processes.
         access: access control of collectors, subscribers and users.
         renew_http: reads the certificate of HTTP again if it has changed.
+        on_owners: called when the owners of partitions may have changed.
         members: the known members.
         read_s: duration of the last read of the members, s.
         counters: counters of the gateway and of the processes.
@@ -92,6 +93,7 @@ class ClusterMember:
         self.members: dict[str, Member] = {}
         self.http_url: str | None = None
         self.renew_http: Callable[[], None] = lambda: None
+        self.on_owners: Callable[[], None] = lambda: None
         self.publish_endpoint: str | None = None
         self._relay: Relay | None = None
         self._context = zmq.asyncio.Context()
@@ -254,6 +256,7 @@ class ClusterMember:
                 if time.monotonic() - seen_since_s >= lease_s / 2:
                     self._apply_plan(found)
             self.workers.run((), ())
+            self.on_owners()
             if self._relay is not None:
                 self._relay.follow(each.publish for each in self.workers.serving.values())
             await asyncio.sleep(lease_s / _CHECKS_PER_LEASE)

@@ -61,7 +61,7 @@ class PartitionRequests:
         self._members, self._own, self._name = members, own, name
         self._within_s, self._token = within_s, token
         self._given_up: set[int] = set()
-        """Partitions whose owner did not come within the time of a hand-over."""
+        """Partitions without an owner for longer than a hand-over takes."""
         limits = httpx.Limits(max_connections=256, max_keepalive_connections=64)
         timeout = httpx.Timeout(within_s, read=None)
         verify = trust or ssl.create_default_context()
@@ -75,6 +75,10 @@ class PartitionRequests:
         """Return the partitions that have an owner."""
         others = {number for member in self._members().values() if member.http for number in member.serves}
         return sorted({*self._own(), *others})
+
+    def note_owners(self) -> None:
+        """Let requests wait again for partitions that have an owner now, when these lose it."""
+        self._given_up.difference_update(self.reachable())
 
     def _target(self, number: int, *, only_own: bool) -> tuple[str, str] | None:
         """Return URL and token of a partition at its process or at another member; None if there is none."""

@@ -147,6 +147,37 @@ async def test_only_the_first_request_waits_while_a_partition_stays_without_an_o
 
 
 @pytest.mark.slow
+async def test_requests_wait_in_each_hand_over_also_without_a_request_between_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with AsyncExitStack() as stack:
+        owners: dict[int, str] = {}
+        searched = asyncio.Event()
+
+        def own() -> dict[int, str]:
+            searched.set()
+            return owners
+
+        front = Front(1, dict, own, "a", bytes, str, DEADLINE_S)
+        stack.push_async_callback(front.close)
+        base = await at(stack, front.app)
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=base, trust_env=False, timeout=DEADLINE_S))
+        monkeypatch.setattr(partition_requests, "_HAND_OVER_S", 0.0)
+        assert (await client.get("/api/v1/jobs")).status_code == 503
+        monkeypatch.setattr(partition_requests, "_HAND_OVER_S", DEADLINE_S)
+        url = owners[0] = await at(stack, partition(0, {"a": 1.0}))
+        front.note_owners()
+        del owners[0]
+        front.note_owners()
+        searched.clear()
+        asked = asyncio.create_task(client.get("/api/v1/jobs"))
+        async with asyncio.timeout(DEADLINE_S):
+            await searched.wait()
+        owners[0] = url
+        assert (await asked).status_code == 200
+
+
+@pytest.mark.slow
 async def test_a_partition_that_does_not_answer_is_named() -> None:
     gone = partition_of(JOBS[0], 4)
     async with serving(JOBS, 4, away=gone) as client:
