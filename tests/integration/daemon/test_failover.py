@@ -29,6 +29,7 @@ for line in sys.stdin:
         out.write(bytes(1000))
     print("written", flush=True)
 """
+LOST = "the lease was taken over by"
 CONFIG = """
 state = "{state}"
 [journal]
@@ -47,7 +48,11 @@ def quoted(names: tuple[str, ...]) -> str:
 
 
 class Together:
-    """Aggregators with separate folders, and a collector that is configured with all of them."""
+    """Aggregators with separate folders, and a collector that is configured with all of them.
+
+    One that stalls for the lease time loses the jobs to another one. So the tests ask which one has them. One that lost
+    them is started again, as by a service manager.
+    """
 
     def __init__(self, folder: Path, servers: NatsServers, names: str, snapshot_s: float = 60.0) -> None:
         self.folder = folder
@@ -66,6 +71,55 @@ class Together:
         for name in names:
             (folder / name).mkdir()
             self.aggregators.append(Served(folder / name, "--config", str(config)))
+        self._running: list[Served] = []
+        self._active: Served | None = None
+
+    def begin(self, aggregator: Served) -> None:
+        """Start one, without waiting."""
+        aggregator.begin()
+        self._running.append(aggregator)
+
+    def leave(self, aggregator: Served) -> None:
+        """Count one as gone: the test stops, kills or ends it."""
+        self._running.remove(aggregator)
+        self._active = None
+
+    def kill_active(self) -> Served:
+        """Kill the one that has the jobs, and return it."""
+        active = self.wait_for_active()
+        self.leave(active)
+        active.kill()
+        return active
+
+    def end_active(self) -> None:
+        """End the one that has the jobs in order."""
+        while True:
+            active = self.wait_for_active()
+            self.leave(active)
+            if active.end(signal.SIGTERM) == 0:
+                return
+            assert any(LOST in line for line in active.lines), active.lines
+            self.begin(active)
+
+    def active(self) -> Served | None:
+        """Return the one that has reported that it has the jobs."""
+        for each in self._running:
+            if each.has_the_jobs():
+                self._active = each
+        for each in [each for each in self._running if each.status is not None]:
+            assert any(LOST in line for line in each.output()), each.lines
+            self._active = None if self._active is each else self._active
+            each.kill()
+            each.begin()
+        return self._active
+
+    def wait_for_active(self) -> Served:
+        return wait_for(self.active, what="an aggregator with the jobs")
+
+    def written(self) -> int:
+        """Return the bytes that the job wrote."""
+        active = self.active()
+        return 0 if active is None else active.written()
 
     @contextmanager
     def collector(self) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
@@ -98,6 +152,14 @@ def writer(folder: Path, tracer: Path) -> Iterator[LineProcess]:
         yield program
 
 
+def end(program: LineProcess, tracer: Path, collector: subprocess.Popen[bytes]) -> None:
+    """End the program, then the collector once all is acknowledged."""
+    program.process.stdin.close()
+    program.process.wait(DEADLINE_S)
+    assert iotide("collect", "--stop", tracer, cwd=tracer.parent).returncode == 0
+    assert collector.wait(timeout=DEADLINE_S) == 0
+
+
 def stored_bytes(folder: Path) -> int:
     """Return the bytes of the writer's calls in the one archive of a folder; its text output goes to a pipe."""
     (path,) = folder.glob("*.iotide")
@@ -122,32 +184,30 @@ def test_jobs_go_on_at_another_aggregator_and_without_one_of_three_servers(tmp_p
         together(tmp_path, servers, "ab", snapshot_s=snapshot_s) as both,
     ):
         first, second = both.aggregators
-        first.start()
-        second.begin()
+        both.begin(first)
+        both.wait_for_active()
+        both.begin(second)
         assert f":{first.pid} has the jobs of journal main" in second.wait_for_line("stands by")
         with both.collector() as (tracer, collector), writer(tmp_path, tracer) as program:
             program.write_line("700")
-            wait_for(lambda: first.written() == 700_000, what="all bytes")
+            wait_for(lambda: both.written() == 700_000, what="all bytes")
             program.write_line("3000")
-            first.kill()
-            second.wait_until_ready()
+            killed = both.kill_active()
+            both.wait_for_active()
             program.write_line("11")
-            wait_for(lambda: second.written() == 3_711_000, what="all bytes at the second")
-            first.begin()
-            first.wait_for_line("stands by")
+            wait_for(lambda: both.written() == 3_711_000, what="all bytes at the other one")
+            both.begin(killed)
+            killed.wait_for_line("stands by")
             servers.kill(0)
             program.write_line("2000")
-            wait_for(lambda: second.written() == 5_711_000, what="all bytes with two servers")
-            assert second.end(signal.SIGTERM) == 0  # hands over at once
-            first.wait_until_ready()
+            wait_for(lambda: both.written() == 5_711_000, what="all bytes with two servers")
+            both.end_active()  # hands over at once
+            last = both.wait_for_active()
             program.write_line("100")
-            wait_for(lambda: first.written() == 5_811_000, what="all bytes at the first")
-            program.process.stdin.close()
-            program.process.wait(DEADLINE_S)
-            assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
-            assert collector.wait(timeout=DEADLINE_S) == 0
-        assert first.losses() == {}
-        assert first.end(signal.SIGTERM) == 0
+            wait_for(lambda: both.written() == 5_811_000, what="all bytes at the last one")
+            end(program, tracer, collector)
+        assert last.losses() == {}
+        both.end_active()
         assert stored_bytes(tmp_path / "archives") == 5_811_000
 
 
@@ -155,27 +215,27 @@ def test_jobs_go_on_at_another_aggregator_and_without_one_of_three_servers(tmp_p
 def test_aggregator_that_resumes_after_a_takeover_writes_nothing_and_ends(tmp_path: Path) -> None:
     with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "ab") as both:
         first, second = both.aggregators
-        first.start()
-        second.begin()
+        both.begin(first)
+        both.wait_for_active()
+        both.begin(second)
         second.wait_for_line("stands by")
         with both.collector() as (tracer, collector), writer(tmp_path, tracer) as program:
             program.write_line("700")
-            wait_for(lambda: first.written() == 700_000, what="all bytes")
+            wait_for(lambda: both.written() == 700_000, what="all bytes")
             program.write_line("3000")
-            os.kill(first.pid, signal.SIGSTOP)
-            second.wait_until_ready()
+            stopped = both.wait_for_active()
+            both.leave(stopped)
+            os.kill(stopped.pid, signal.SIGSTOP)
+            last = both.wait_for_active()
             program.write_line("11")
-            wait_for(lambda: second.written() == 3_711_000, what="all bytes at the second")
-            os.kill(first.pid, signal.SIGCONT)
-            assert first.wait() == 1
+            wait_for(lambda: both.written() == 3_711_000, what="all bytes at the other one")
+            os.kill(stopped.pid, signal.SIGCONT)
+            assert stopped.wait() == 1
             program.write_line("5")
-            wait_for(lambda: second.written() == 3_716_000, what="all bytes")
-            program.process.stdin.close()
-            program.process.wait(DEADLINE_S)
-            assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
-            assert collector.wait(timeout=DEADLINE_S) == 0
-        assert second.losses() == {}
-        assert second.end(signal.SIGTERM) == 0
+            wait_for(lambda: both.written() == 3_716_000, what="all bytes")
+            end(program, tracer, collector)
+        assert last.losses() == {}
+        both.end_active()
         assert stored_bytes(tmp_path / "archives") == 3_716_000
 
 

@@ -69,6 +69,12 @@ class Served:
         return self._process.process.wait(DEADLINE_S)
 
     @property
+    def status(self) -> int | None:
+        """Exit status; None while it runs."""
+        assert self._process is not None
+        return self._process.process.poll()
+
+    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.process.pid
