@@ -24,6 +24,9 @@ STATE_LOST: Final = "streams_lost_with_state"
 TAKEN_ELSEWHERE: Final = "streams_taken_elsewhere"
 """Streams with batches that were acknowledged by an aggregator whose state this one does not have."""
 UNHEARD: Final = "processes_unheard"
+REFUSED_USERS: Final = "processes_refused:max_users"
+REFUSED_WAITING: Final = "processes_refused:waiting"
+"""Processes that a node's collector of all users did not pass to a collector of their user, by bound."""
 UNHEARD_RANKS: Final = "ranks_unheard"
 UNSEEN_NODES: Final = "nodes_unseen"
 MAX_REASONS: Final = 64
@@ -125,6 +128,11 @@ REASONS: Final[dict[str, Reason]] = {
         "streams refused at first as the aggregator had reached max_jobs", "raise max_jobs"
     ),
     "processes_refused": Reason("processes refused by the collector", ""),
+    REFUSED_USERS: Reason(
+        "programs not traced as the node's collector had reached its bound of users",
+        "raise --max-users of iotide collect --all-users",
+    ),
+    REFUSED_WAITING: Reason("programs not traced as too many others of their user waited for the node's collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
     UNHEARD_RANKS: Reason(
         "ranks without data: on nodes without a collector, or not traced",

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +14,7 @@ from ...collectors.node.file_metadata import NodeFileMetadata
 from ...collectors.node.file_systems import FileSystems
 from ...collectors.settings import CollectorSettings
 from ...collectors.source import Origin
+from ...collectors.sources.preload.refused_programs import RefusedPrograms
 from ...collectors.sources.preload.rings.passed_peers import PassedPeers
 from ...collectors.sources.preload.source import PreloadSource
 from ...collectors.transport import agent  # noqa: F401  (users may not be able to read its file)
@@ -21,9 +23,13 @@ from ...events import ConfigError
 from ...events.network.curve import ClientKeys
 from ...events.network.peers import own_user
 from ..common.ending import SignalHandler
-from .collecting import run_collector, until_released
+from .collecting import run_collector, until_received, until_released
 from .node_collector import NodeCollector
 from .node_users import ENDING_SIGNALS
+from .user_bound import UserBound
+
+_REPORT_S: Final = 3.0
+"""Maximum time for refused programs to send what names their jobs, s."""
 
 
 class _PassedKeys:
@@ -71,19 +77,11 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
         raise ConfigError(f"{error.filename} cannot be used: {error.strerror}") from None
 
     def collect(passed: PassedPeers) -> int:
-        user = own_user()
-        for handler in logging.getLogger().handlers:
-            handler.setFormatter(logging.Formatter(f"iotide: user {user}: %(message)s"))
-        state = None if settings.state is None else settings.state / str(os.getuid())
-        # The user cannot read the key files, and must not: the node's keys prove who all users are.
-        own = settings.model_copy(
-            update={"user": user, "state": state, "as_user": user, "key": None, "server_key": None}
-        )
+        own = _settings_of_user(settings, keeps_state=True)
         files = NodeFileMetadata(FileSystems(own.shared_filesystems, own.local_filesystems))
-        origin = Origin(job="unknown", host=own.host, user=user)
         ending = SignalHandler()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
-        source = PreloadSource(gate, origin, files=files, patience_s=own.linger_s, keeps=True, passed=passed)
+        source = PreloadSource(gate, _origin(own), files=files, patience_s=own.linger_s, keeps=True, passed=passed)
         return run_collector(
             [source],
             own,
@@ -92,6 +90,33 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
             keys=_PassedKeys(passed, keys.keys),
         )
 
-    node = NodeCollector(gate, collect, max_users, settings.state, keys)
+    def report(passed: PassedPeers, counter: str) -> int:
+        own = _settings_of_user(settings, keeps_state=False)
+        ending = SignalHandler()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+        source = RefusedPrograms(gate, _origin(own), passed, counter)
+        return run_collector(
+            [source],
+            own,
+            ending,
+            ends=lambda: until_received(source, _REPORT_S),
+            keys=_PassedKeys(passed, keys.keys),
+        )
+
+    node = NodeCollector(gate, collect, report, UserBound(max_users), settings.state, keys)
     click.echo(f"iotide: collects the programs of all users at {gate}", err=True)
     return node.run()
+
+
+def _settings_of_user(settings: CollectorSettings, *, keeps_state: bool) -> CollectorSettings:
+    """Return the settings for the present user, whose name the log then has, too."""
+    user = own_user()
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(logging.Formatter(f"iotide: user {user}: %(message)s"))
+    state = settings.state / str(os.getuid()) if keeps_state and settings.state is not None else None
+    # The user cannot read the key files, and must not: the node's keys prove who all users are.
+    return settings.model_copy(update={"user": user, "state": state, "as_user": user, "key": None, "server_key": None})
+
+
+def _origin(own: CollectorSettings) -> Origin:
+    return Origin(job="unknown", host=own.host, user=own.user)

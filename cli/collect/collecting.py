@@ -158,3 +158,12 @@ async def until_released(source: PreloadSource, passed: PassedPeers, grace_s: fl
         if unused_time.update(time.monotonic(), source.counters["processes"] + 1, in_use=source.in_use) >= grace_s:
             passed.request_end()
         await asyncio.sleep(every_s)
+
+
+async def until_received(source: Source, most_s: float) -> None:
+    """Return when a source is finished, or after ``most_s``."""
+    until_s = time.monotonic() + most_s
+    while not source.finished:
+        if time.monotonic() >= until_s:
+            return
+        await asyncio.sleep(_POLL_S)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import select
 import signal
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 from ...collectors.sources.preload.rings.handover_socket import BACKLOG, listen
-from ...collectors.sources.preload.rings.passed_peers import NumberedPeer
+from ...collectors.sources.preload.rings.passed_peers import NumberedPeer, PassedPeers
 from ...collectors.sources.preload.rings.unreached_processes import ReportSocket
 from ...collectors.transport.key_source import KeySource
+from ...events.losses import REFUSED_USERS, REFUSED_WAITING
 from ...events.network.credentials import credentials_of
 from ..common.service_manager import ServiceManager
 from .node_keeper import NodeKeeper
+from .node_refusals import Refusals, RefusedGroup
 from .node_users import ENDING_SIGNALS, MAX_WAITING, Collect, UserCollector, begin_collector, make_state_folder
+from .user_bound import UserBound
 
 _log = logging.getLogger(__name__)
 _MODE: Final = 0o666
@@ -30,10 +32,12 @@ _ACCEPTS_A_ROUND: Final = 256
 _POLL_S: Final = 1.0
 _RETRY_S: Final = 0.25
 """Pause of accepting when no descriptor is free, s."""
-_LOG_EVERY_S: Final = 1.0
-"""Minimum time between log lines about refused programs, s. A user may start any number of them."""
 _END_S: Final = 20.0
 """Maximum time for the collectors to end, s. Each waits 10 s for acknowledgements."""
+
+
+Report = Callable[[PassedPeers, str], int]
+"""Reports passed processes as the present user, with their loss, and returns the exit status."""
 
 
 class NodeCollector:
@@ -45,24 +49,28 @@ class NodeCollector:
     Args:
         path: path of the socket.
         collect: collects passed processes; called in a process of the user.
-        max_users: maximum number of users whose programs are collected at once.
+        report: reports processes that are refused; called in a process of the user.
+        bound: bound of the users whose programs are collected at once.
         state: folder for a folder of each user; None: none are needed.
         keys: origin of the keys with which all users' processes connect to the aggregator; read again on SIGHUP.
 
     Attributes:
-        counters: ``refused`` (connections), ``failed`` (collectors that ended with an error).
+        counters: ``failed`` (collectors that ended with an error).
 
     Raises:
         InputError: another collector listens at the path.
     """
 
-    def __init__(self, path: Path, collect: Collect, max_users: int, state: Path | None, keys: KeySource) -> None:
+    def __init__(
+        self, path: Path, collect: Collect, report: Report, bound: UserBound, state: Path | None, keys: KeySource
+    ) -> None:
         self.counters: Counter[str] = Counter()
-        self._path, self._collect, self._max_users, self._state = path, collect, max_users, state
+        self._path, self._collect, self._report, self._bound, self._state = path, collect, report, bound, state
         self._keys = keys
         self._users: dict[int, UserCollector] = {}
         self._keeper = NodeKeeper(path)
         self._events = select.epoll()
+        self._refusals = Refusals(self._begin_report, self._events)
         self._listening, reports = self._keeper.listening or (listen(path, _MODE), None)
         self._listening.listen(BACKLOG)  # as this process, which `collect --stop` then ends
         self._events.register(self._listening, select.EPOLLIN)
@@ -74,7 +82,6 @@ class NodeCollector:
         self._waking.setblocking(False)
         self._events.register(self._woken, select.EPOLLIN)
         self._accepts_again_s: float | None = None
-        self._logs_again_s = -math.inf
         self._ends = self._reloads = False
         self._keeper.start(self._listening, self._reports.fileno())
         self._adopt()
@@ -123,6 +130,7 @@ class NodeCollector:
                 self._exchange(collector)
             if collector.watch in descriptors:
                 self._ended(collector)
+        self._refusals.handle(descriptors, at_once=self._ends)
         if self._woken.fileno() in descriptors:
             with contextlib.suppress(BlockingIOError):
                 self._woken.recv(64)
@@ -158,8 +166,8 @@ class NodeCollector:
     def _pass_on(self, peer: NumberedPeer, uid: int, gid: int) -> None:
         collector = self._users.get(uid)
         if collector is None:
-            if len(self._users) >= self._max_users:
-                self._refuse(peer, uid, f"--max-users {self._max_users} is reached")
+            if objection := self._bound.objection(uid, self._users):
+                self._refuse(peer, RefusedGroup(uid, gid, REFUSED_USERS), objection)
                 return
             if (collector := self._begin(uid, gid, [peer])) is None:
                 return
@@ -168,16 +176,23 @@ class NodeCollector:
     def _add(self, collector: UserCollector, peers: list[NumberedPeer]) -> None:
         for peer in peers:
             if not collector.peers.add(peer):
-                self._refuse(peer, collector.uid, f"{MAX_WAITING} programs wait for the collector")
+                group = RefusedGroup(collector.uid, collector.gid, REFUSED_WAITING)
+                self._refuse(peer, group, f"{MAX_WAITING} programs wait for the collector")
         self._watch_channel(collector)
 
-    def _refuse(self, peer: NumberedPeer, uid: int, reason: str) -> None:
-        self._drop(peer)
-        self.counters["refused"] += 1
-        if (now_s := time.monotonic()) >= self._logs_again_s:
-            self._logs_again_s = now_s + _LOG_EVERY_S
-            count = self.counters["refused"]
-            _log.warning("a program of user %d is not traced: %s; %d refused so far", uid, reason, count)
+    def _refuse(self, peer: NumberedPeer, group: RefusedGroup, reason: str) -> None:
+        self._keeper.forget_peer(peer.number)
+        self._refusals.add(peer, group, reason)
+
+    def _begin_report(self, group: RefusedGroup) -> UserCollector:
+        """Start a process that reports refused programs of a user. A successor of this process does not adopt it."""
+        return begin_collector(
+            group.uid,
+            group.gid,
+            lambda passed: self._report(passed, group.counter),
+            self._close_in_child,
+            lambda number: None,
+        )
 
     def _drop(self, peer: NumberedPeer) -> None:
         peer.socket.close()
@@ -192,7 +207,7 @@ class NodeCollector:
             collector = begin_collector(uid, gid, self._collect, self._close_in_child, self._keeper.forget_peer)
         except OSError as error:
             for peer in unread:
-                self._refuse(peer, uid, f"its collector cannot be started: {error.strerror}")
+                self._refuse(peer, RefusedGroup(uid, gid, ""), f"its collector cannot be started: {error.strerror}")
             return None
         finally:
             self._unread = []
@@ -279,12 +294,12 @@ class NodeCollector:
         for collector in self._users.values():
             collector.peers.end()
         until_s = time.monotonic() + _END_S
-        while self._users:
+        while self._users or self._refusals.unreported:
             if (left_s := until_s - time.monotonic()) <= 0:
+                self._refusals.close()
                 for collector in self._users.values():
                     collector.kill()
-                left_s = _POLL_S
-            self._handle(self._events.poll(left_s))
+            self._handle(self._events.poll(min(max(left_s, 0.0), _POLL_S)))
         self._keeper.close()
         self._close()
 
@@ -298,6 +313,7 @@ class NodeCollector:
         self._reports.close_in_parent()
         for collector in self._users.values():
             collector.close()
+        self._refusals.close_in_child()
         self._keeper.close_in_child()
         self._close()
 

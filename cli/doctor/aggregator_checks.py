@@ -5,6 +5,7 @@ They test answers of a running aggregator, and the balance of its jobs' ledgers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import RootModel
@@ -12,7 +13,7 @@ from pydantic import RootModel
 from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
 from ...events.counted_text import counted
-from ...events.losses import LOST_IN_JOURNAL, STATE_LOST, TAKEN_ELSEWHERE
+from ...events.losses import LOST_IN_JOURNAL, REASONS, STATE_LOST, TAKEN_ELSEWHERE, loss_lines
 from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobList, JobSummary
 from ...results.jobs.ledger import JobLedger
@@ -27,6 +28,7 @@ _HOPS: Final = {
     "archive": "aggregator to archive",
 }
 _UNCOUNTED: Final = frozenset((LOST_IN_JOURNAL, STATE_LOST, TAKEN_ELSEWHERE))
+_OWN_BOUNDS: Final = (":max_jobs", ":max_streams", ":max_collectors", ":job_bytes")
 _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: please report it with the job's ledger"
 
 
@@ -99,7 +101,18 @@ def _findings_of(status: AggregatorStatus, prefix: str) -> list[Finding]:
     if status.bounds:
         reached = ", ".join(f"{bound.option} ({bound.count:,})" for bound in status.bounds)
         found.append(Finding(f"{prefix}bounds", False, False, f"reached: {reached}", "raise these options"))
+    if lost := list(loss_lines(_by_options_of_collectors(status.losses))):
+        found.append(Finding(f"{prefix}losses since the start", False, False, _listed(lost)))
     return found or [Finding(f"{prefix}status", True, True, state)]
+
+
+def _by_options_of_collectors(losses: Mapping[str, int]) -> dict[str, int]:
+    """Return the losses that an option outside of the aggregator avoids; ``bounds`` has those of the aggregator."""
+    return {
+        name: count
+        for name, count in losses.items()
+        if (known := REASONS.get(name)) is not None and known.remedy and not name.endswith(_OWN_BOUNDS)
+    }
 
 
 def problems_of(ledger: JobLedger) -> list[str]:

@@ -88,6 +88,9 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_ingest_streams_silent": Family(GaugeMetricFamily, "Open streams with a silent collector."),
     "iotide_collectors": Family(GaugeMetricFamily, "Connected collectors."),
     "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that became silent or ended."),
+    "iotide_processes_refused_total": Family(
+        CounterMetricFamily, "Programs that collectors of all users of a node refused, by bound.", ("reason",)
+    ),
     "iotide_paced_calls_total": Family(CounterMetricFamily, "Calls that waited for their turn."),
     "iotide_paced_wait_seconds_total": Family(CounterMetricFamily, "Total time of these waits."),
     "iotide_paced_phases_overdue_total": Family(CounterMetricFamily, "Phases that reached the longest wait."),

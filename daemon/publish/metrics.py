@@ -230,6 +230,8 @@ class AggregatorCollector(Collector):
         for switch, counter in (("path", "events_left_out"), ("sample", "events_sampled_out")):
             add("iotide_events_left_out_total", counters[counter], switch)
         add("iotide_bytes_sampled_out_total", counters["bytes_sampled_out"])
+        for reason in ("max_users", "waiting"):
+            add("iotide_processes_refused_total", counters[f"processes_refused:{reason}"], reason)
         add("iotide_paced_calls_total", counters["paced_calls"])
         add("iotide_paced_wait_seconds_total", counters["paced_wait_ms"] / 1e3)
         add("iotide_paced_phases_overdue_total", counters["paced_phases_overdue"])

@@ -202,6 +202,20 @@ class Streams:
             jobs = sorted({process.info.job for process in self._processes.values()} or {self._origin.job})
             self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MAX_JOBS])
 
+    def not_collected(self, token: int, pid: int, header: bytes, counter: str) -> None:
+        """Open and close the stream of a process that is not collected, and count it in its job.
+
+        A process that returns after that is not counted again.
+        """
+        facts = _facts_of(header)
+        if facts["before_token"] or facts["extent"]:
+            return
+        self._open(token, pid, facts, f"{token:016x}", "", 0, frozenset(), None)
+        process = self._processes.pop(token)
+        self._counters[counter] += 1
+        process.close()
+        self._items.append(Closed(process.stream, Counter({counter: 1})))
+
     def unreachable(self, job: str, command: str, failure: str) -> None:
         """Count a process that could not reach the socket."""
         self.untraced.learn_unreachable(command, failure)

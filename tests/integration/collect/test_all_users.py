@@ -26,6 +26,7 @@ from iotide.collectors.transport.collector_store import NAME
 from iotide.daemon.access.access import REFUSED
 from iotide.daemon.server import Server
 from iotide.events import ConfigError
+from iotide.events.losses import REFUSED_USERS
 from iotide.events.network.curve import make_keys
 from iotide.events.network.peers import user_name
 from support.places import PROGRAMS
@@ -404,12 +405,18 @@ async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) ->
     async with aggregator(folder) as server, collected(folder, "--max-users", "1") as node:
         with node.waiting_program(ALICE, "hers") as go_on:
             await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            await asyncio.gather(*(asyncio.to_thread(node.write, BOB, "his") for _ in range(3)))
+            await until(lambda: losses_of(server) == {REFUSED_USERS: 6})  # sh and dd, three times
+            refused = server.aggregator.jobs["his"]
+            assert (refused.user, refused.losses.total) == (BOB_NAME, {REFUSED_USERS: 6})
+            assert server.aggregator.collector_counters()[REFUSED_USERS] == 6
             await asyncio.to_thread(node.write, BOB, "his")
             await asyncio.to_thread(go_on)
         status, report = await node.end()
-        assert status == 0
+        assert status == 0, report
         assert f"a program of user {BOB} is not traced: --max-users 1 is reached" in report
-        assert bytes_of(server) == {(ALICE_NAME, "hers"): 2 * MOVED}
+        assert bytes_of(server) == {(ALICE_NAME, "hers"): 2 * MOVED, (BOB_NAME, "his"): 0}
+        assert losses_of(server) == {REFUSED_USERS: 8}  # also what was refused last
 
 
 @pytest.mark.parametrize("other", [["trace.jsonl"], ["--job", "j"], ["--ends-at", "+3600"], ["--until-unused"]])

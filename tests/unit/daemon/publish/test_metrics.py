@@ -136,6 +136,14 @@ def test_events_of_refused_jobs_show_as_dropped() -> None:
     assert samples["iotide_events_dropped_total", (("reason", "no_job"),)] == 120
 
 
+def test_programs_that_collectors_refused_show_by_bound() -> None:
+    aggregator = aggregator_with()
+    aggregator.heartbeat("c", "node", {"processes_refused:max_users": 3, "processes_refused:waiting": 2})
+    samples = scrape(aggregator)
+    assert samples["iotide_processes_refused_total", (("reason", "max_users"),)] == 3
+    assert samples["iotide_processes_refused_total", (("reason", "waiting"),)] == 2
+
+
 def test_calls_left_out_on_purpose_are_no_drops() -> None:
     aggregator = aggregator_with()
     aggregator.heartbeat("c", "node", {"events_left_out": 3, "events_sampled_out": 5, "bytes_sampled_out": 7})

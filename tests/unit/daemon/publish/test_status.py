@@ -85,6 +85,18 @@ def test_servers_that_store_nothing_are_a_trouble_of_the_journal(tmp_path: Path)
     assert "max_file_store" in trouble.remedy
 
 
+def test_losses_that_an_option_of_collectors_avoids_are_named_with_it() -> None:
+    settings = AggregatorSettings()
+    aggregator = Aggregator(settings, lambda: 5.0)
+    aggregator.heartbeat("c", "node", {"processes_refused:max_users": 3, "processes_refused": 1, "events": 5})
+    (finding,) = _findings_of(report(aggregator, settings).build(), "")
+    assert (finding.name, finding.works, finding.necessary) == ("losses since the start", False, False)
+    assert finding.detail == (
+        "3 programs not traced as the node's collector had reached its bound of users: "
+        "raise --max-users of iotide collect --all-users"
+    )
+
+
 async def test_user_limited_to_own_jobs_gets_no_status() -> None:
     settings = AggregatorSettings()
     (route,) = status_routes(report(Aggregator(settings, lambda: 5.0), settings)).routes
