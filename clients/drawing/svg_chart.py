@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import Final
+from itertools import groupby
+from typing import Final, TypeAlias, TypeVar
+
+Point: TypeAlias = tuple[float, float]
+Row = TypeVar("Row", bound=tuple[float, ...])
 
 _WIDTH: Final = 1000.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 76.0, 30.0, 46.0
@@ -15,6 +19,8 @@ _LETTER: Final = 7.2
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _MIN_STEP: Final = 1e-300
 """Far above the limit of float precision."""
+_GRID: Final = 0.5
+"""Distance in SVG units, which are about pixels, at which values are the same."""
 
 
 def round_ticks(low: float, high: float, most: int = _MAX_TICKS) -> list[float]:
@@ -53,39 +59,40 @@ class Chart:
     def steps(
         self, edges: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, opacity: float = 0.8
     ) -> None:
-        """Fill between two rows of steps; ``edges`` has one more element."""
-        up = "".join(f"H{self._at_x(edges[i]):.1f}V{self._at_y(value):.1f}" for i, value in enumerate(high))
-        down = "".join(f"H{self._at_x(edges[i + 1]):.1f}V{self._at_y(low[i]):.1f}" for i in range(len(low) - 1, -1, -1))
-        if len(high):
-            begin = f"M{self._at_x(edges[0]):.1f} {self._at_y(low[0]):.1f}"
-            close = f"H{self._at_x(edges[-1]):.1f}{down}H{self._at_x(edges[0]):.1f}Z"
-            self._drawn.append(f'<path d="{begin}{up}{close}" fill="{colour}" fill-opacity="{opacity}"/>')
+        """Fill between two rows of steps; ``edges`` has one more element. Steps of equal height are joined."""
+        x = [_text(self._at_x(edge)) for edge in edges]
+        bottoms = [_on_grid(self._at_y(value)) for value in low]
+        # A step is visible, however small it is.
+        tops = [
+            min(_on_grid(self._at_y(value)), bottom - _GRID) if value > under else bottom
+            for value, under, bottom in zip(high, low, bottoms, strict=True)
+        ]
+        path = "".join(_outline(x, bottoms, tops, *filled) for filled in _filled_ranges(bottoms, tops))
+        if path:
+            self._drawn.append(f'<path d="{path}" fill="{colour}" fill-opacity="{opacity}"/>')
 
     def line(
         self, x: Sequence[float], y: Sequence[float], colour: str, *, width: float = 1.5, dots: bool = False
     ) -> None:
         """Draw a line through points; a non-finite point interrupts it."""
-        path, joined = "", False
-        for at, value in zip(x, y, strict=True):
-            if not (math.isfinite(at) and math.isfinite(value)):
-                joined = False
-                continue
-            path += f"{'L' if joined else 'M'}{self._at_x(at):.1f} {self._at_y(value):.1f}"
-            joined = True
+        path = ""
+        for stretch in _finite_stretches(zip(x, y, strict=True)):
+            points = [(self._at_x(at), self._at_y(value)) for at, value in stretch]
+            path += "M" + "L".join(f"{_text(at)} {_text(value)}" for at, value in _thinned(points))
             if dots:
-                self._drawn.append(
-                    f'<circle cx="{self._at_x(at):.1f}" cy="{self._at_y(value):.1f}" r="2.5" fill="{colour}"/>'
-                )
+                self._drawn += [
+                    f'<circle cx="{_text(at)}" cy="{_text(value)}" r="2.5" fill="{colour}"/>' for at, value in points
+                ]
         if path:
             self._drawn.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> None:
         """Fill between two lines, separately for each run of finite points."""
-        rows = list(zip(x, low, high, strict=True))
-        for stretch in _finite_stretches(rows):
-            there = [f"{self._at_x(at):.1f},{self._at_y(top):.1f}" for at, _, top in stretch]
-            back = [f"{self._at_x(at):.1f},{self._at_y(bottom):.1f}" for at, bottom, _ in reversed(stretch)]
-            self._drawn.append(f'<polygon points="{" ".join(there + back)}" fill="{colour}" fill-opacity="0.2"/>')
+        for stretch in _finite_stretches(zip(x, low, high, strict=True)):
+            there = _thinned([(self._at_x(at), self._at_y(top)) for at, _, top in stretch])
+            back = _thinned([(self._at_x(at), self._at_y(bottom)) for at, bottom, _ in reversed(stretch)])
+            points = " ".join(f"{_text(at)},{_text(value)}" for at, value in (*there, *back))
+            self._drawn.append(f'<polygon points="{points}" fill="{colour}" fill-opacity="0.2"/>')
 
     def mark(self, x: float, colour: str, *, dotted: bool = False) -> None:
         """Draw a vertical line over the whole height."""
@@ -175,8 +182,52 @@ def _widened(limits: tuple[float, float]) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 1.0)
 
 
-def _finite_stretches(rows: Iterable[tuple[float, float, float]]) -> list[list[tuple[float, float, float]]]:
-    stretches: list[list[tuple[float, float, float]]] = [[]]
+def _text(value: float) -> str:
+    """Return a coordinate with one digit after the point.
+
+    >>> _text(76.0), _text(183.94)
+    ('76', '183.9')
+    """
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _on_grid(value: float) -> float:
+    return round(value / _GRID) * _GRID
+
+
+def _filled_ranges(bottoms: Sequence[float], tops: Sequence[float]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of steps that have a height."""
+    begin = 0
+    for filled, steps in groupby(zip(bottoms, tops, strict=True), key=lambda step: step[0] > step[1]):
+        end = begin + len(list(steps))
+        if filled:
+            yield begin, end
+        begin = end
+
+
+def _outline(x: Sequence[str], bottoms: Sequence[float], tops: Sequence[float], begin: int, end: int) -> str:
+    """Return the path around a range of steps, with a corner only where the height changes."""
+    up = "".join(f"H{x[i]}V{_text(tops[i])}" for i in range(begin + 1, end) if tops[i] != tops[i - 1])
+    down = "".join(
+        f"H{x[i]}V{_text(bottoms[i - 1])}" for i in range(end - 1, begin, -1) if bottoms[i] != bottoms[i - 1]
+    )
+    return f"M{x[begin]} {_text(bottoms[begin])}V{_text(tops[begin])}{up}H{x[end]}V{_text(bottoms[end - 1])}{down}Z"
+
+
+def _thinned(points: Sequence[Point]) -> list[Point]:
+    """Return the points of a line without those between two others of the same height."""
+    heights = [_on_grid(height) for _, height in points]
+    last = len(points) - 1
+    return [
+        point
+        for i, point in enumerate(points)
+        if not 0 < i < last or heights[i - 1] != heights[i] or heights[i] != heights[i + 1]
+    ]
+
+
+def _finite_stretches(rows: Iterable[Row]) -> list[list[Row]]:
+    """Return the runs of rows whose numbers are all finite."""
+    stretches: list[list[Row]] = [[]]
     for row in rows:
         if all(map(math.isfinite, row)):
             stretches[-1].append(row)

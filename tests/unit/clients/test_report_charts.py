@@ -6,6 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -111,7 +112,48 @@ def test_steps_stand_at_their_values() -> None:
     chart = Chart(176.0, (0.0, 2.0), (0.0, 10.0))  # 848 x 100 units inside
     chart.steps([0.0, 1.0, 2.0], [0.0, 0.0], [10.0, 5.0], "red")
     (path,) = [each for each in ET.fromstring(chart.text()).iter(f"{SVG}path") if each.get("fill") == "red"]
-    assert path.get("d", "").startswith("M76.0 130.0H76.0V30.0H500.0V80.0H924.0")
+    assert path.get("d") == "M76 130V30H500V80H924V130Z"
+
+
+def path_of_steps(low: list[float], high: list[float]) -> str:
+    """The path of steps of a tenth of the width each, in a chart that is 100 units high for values up to 10."""
+    chart = Chart(176.0, (0.0, 10.0), (0.0, 10.0))
+    chart.steps([float(edge) for edge in range(len(high) + 1)], low, high, "red")
+    return "".join(
+        each.get("d", "") for each in ET.fromstring(chart.text()).iter(f"{SVG}path") if each.get("fill") == "red"
+    )
+
+
+def test_steps_of_equal_height_are_one() -> None:
+    assert path_of_steps([0.0] * 10, [5.0] * 10) == "M76 130V80H924V130Z"
+    assert path_of_steps([0.0] * 10, [5.0 + 0.01 * (place % 2) for place in range(10)]) == "M76 130V80H924V130Z"
+
+
+def test_steps_without_a_height_are_not_drawn() -> None:
+    assert path_of_steps([5.0] * 10, [5.0] * 10) == ""
+    assert path_of_steps([0.0] * 4, [0.0, 10.0, 0.0, 10.0]) == "M160.8 130V30H245.6V130ZM330.4 130V30H415.2V130Z"
+
+
+def test_a_small_step_is_visible() -> None:
+    assert path_of_steps([0.0] * 3, [0.0, 1e-6, 0.0]) == "M160.8 130V129.5H245.6V130Z"
+
+
+def test_an_area_begins_where_the_one_below_it_ends() -> None:
+    shared = [2.0, 2.01, 7.0, 3.333]
+    tops = set(re.findall(r"V([\d.]+)", path_of_steps([0.0] * 4, shared))) - {"130"}
+    bottoms = set(re.findall(r"V([\d.]+)", path_of_steps(shared, [10.0] * 4))) - {"30"}
+    assert tops == bottoms
+
+
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=60))
+def test_a_line_without_the_points_between_equal_ones_is_the_same(heights: list[int]) -> None:
+    chart = Chart(176.0, (0.0, 60.0), (0.0, 10.0))
+    chart.line([float(place) for place in range(len(heights))], [float(height) for height in heights], "red")
+    (path,) = [each for each in ET.fromstring(chart.text()).iter(f"{SVG}path") if each.get("stroke") == "red"]
+    points = [tuple(map(float, point.split())) for point in path.get("d", "")[1:].split("L")]
+    at = [(x - 76) / 848 * 60 for x, _ in points]
+    shown = np.interp(range(len(heights)), at, [(130 - y) / 10 for _, y in points])
+    assert shown == pytest.approx(heights, abs=0.02)
 
 
 def test_names_are_escaped() -> None:
