@@ -13,16 +13,31 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
 from typing import IO, Final
 
+import click
+
 _MAX_NAME: Final = 100
 
 
-def temporary_path(target: Path) -> Path:
-    """Return a temporary path beside a file, valid for a name of any length."""
-    return target.with_name(f"{temporary_prefix(target)}{os.getpid()}")
+@contextmanager
+def complete_file(target: Path) -> Iterator[Path]:
+    """Yield a temporary path beside a file; what is written there replaces the file when it is complete.
+
+    Raises:
+        click.ClickException: it cannot be written.
+    """
+    partial = target.with_name(f"{temporary_prefix(target)}{os.getpid()}")
+    try:
+        yield partial
+        partial.replace(target)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def temporary_prefix(target: Path) -> str:
-    """Return the prefix of a file's temporary name."""
+    """Return the prefix of a file's temporary name, valid for a name of any length."""
     return f".{os.fsdecode(os.fsencode(target.name)[:_MAX_NAME])}."
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from ..common.arguments.targets import check_target
-from ..common.atomic_files import temporary_path
+from ..common.atomic_files import complete_file
 
 if TYPE_CHECKING:
     from ...results.dfg import GraphReport
@@ -68,7 +67,8 @@ def write_picture(target: Path, report: GraphReport, colour: Colour) -> None:
         content = draw_timeline(report.timeline, "png" if form == "png" else "svg")
     else:
         content = draw(report.graph, form, colour=colour, comparison=report.comparison)
-    _atomically(target, lambda partial: partial.write_bytes(content))
+    with complete_file(target) as partial:
+        partial.write_bytes(content)
     click.echo(f"iotide: picture: {target}" if form != "json" else f"iotide: result: {target}", err=True)
 
 
@@ -82,17 +82,6 @@ def write_log(target: Path, selection: Selection) -> None:
     from .logging import log_of
 
     log = log_of(selection)
-    _atomically(target, lambda partial: write(partial, target.name, log))
+    with complete_file(target) as partial:
+        write(partial, target.name, log)
     click.echo(f"iotide: event log: {target}", err=True)
-
-
-def _atomically(target: Path, write: Callable[[Path], object]) -> None:
-    partial = temporary_path(target)
-    try:
-        write(partial)
-        partial.replace(target)
-    except OSError as error:
-        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)

@@ -13,8 +13,9 @@ from ...collectors.source import Changed, Chunk, Closed, Opened, Origin
 from ...collectors.sources.registry import open_file, read_all
 from ...events import Definitions, EventBatch, Layer, StreamInfo
 from ...results.interaction import Ranking
+from ..common.atomic_files import complete_file
 from ..common.console.progress import reading_progress
-from .filtering import Threads, threads_of_leaders, write_atomically
+from .filtering import Threads, threads_of_leaders
 
 Mask = npt.NDArray[np.bool_]
 
@@ -30,7 +31,8 @@ def write_archive(target: Path, source: Path, format_name: str | None, ranking: 
         click.ClickException: the archive cannot be written.
     """
     kept = _LeaderEvents(ranking)
-    write_atomically(target, kept.archive(source, format_name))
+    with complete_file(target) as partial, partial.open("wb") as file:
+        file.writelines(kept.archive(source, format_name))
     return kept.calls, kept.whole
 
 

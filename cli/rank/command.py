@@ -247,7 +247,8 @@ def _write(target: Path, report: RankReport, top: int) -> None:
         from ...clients.rank.pictures import draw
 
         content = draw(report, form[1:], top)
-    from .filtering import write_atomically
+    from ..common.atomic_files import complete_file
 
-    write_atomically(target, iter([content]))
+    with complete_file(target) as temporary:
+        temporary.write_bytes(content)
     click.echo(f"iotide: {'result' if form == '.json' else 'picture'}: {target}", err=True)

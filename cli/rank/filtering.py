@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
 from ...events.network.malformed import MALFORMED
 from ...results.interaction import Ranking
-from ..common.atomic_files import temporary_path
+from ..common.atomic_files import complete_file
 
 ARCHIVE: Final = ".iotide"
 _CHUNK: Final = 1 << 20
@@ -77,27 +76,9 @@ def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, i
             rows = block.data.splitlines(keepends=True) if b"\r" not in block.data else _lines(block.data)
             yield b"".join([rows[at] for at in np.flatnonzero(keep).tolist()])
 
-    write_atomically(target, lines())
+    with complete_file(target) as partial, partial.open("wb") as file:
+        file.writelines(lines())
     return counts[0], counts[1]
-
-
-def write_atomically(target: Path, pieces: Iterator[bytes]) -> None:
-    """Write a file that appears when it is complete.
-
-    Raises:
-        click.ClickException: it cannot be written.
-    """
-    partial = temporary_path(target)
-    try:
-        with partial.open("wb") as file:
-            for piece in pieces:
-                file.write(piece)
-        partial.replace(target)
-    except OSError as error:
-        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 def _lines(data: bytes) -> list[bytes]:

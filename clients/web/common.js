@@ -41,13 +41,6 @@ function drawn(name, attributes, text) {
   return made;
 }
 
-/** Returns the address of a job's page, relative to the root. Slashes of a plain name remain, as in `job_path`. */
-function pageOf(job) {
-  const parts = job.split("/"), last = parts[parts.length - 1];
-  const plain = parts.every((part) => part && part !== "." && part !== "..") && last !== "dfg" && last !== "layers";
-  return `jobs/${plain || parts.length === 1 ? parts.map(encodeURIComponent).join("/") : encodeURIComponent(job)}`;
-}
-
 /** Says how fresh the page is. */
 function say(text, isBad) {
   const status = document.getElementById("status");

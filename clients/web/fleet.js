@@ -77,7 +77,7 @@ function rowOf(job, now) {
     row = element("tr");
     row.append(...COLUMNS.map(([, , look]) => element("td", undefined, { className: look })));
     const link = element("a", job.job, { title: job.command });
-    link.setAttribute("href", pageOf(job.job));
+    link.setAttribute("href", job.page);
     row.children[0].append(link);
     row.children[6].classList.add("next");
     row.children[11].classList.add("note");

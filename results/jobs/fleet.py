@@ -16,6 +16,8 @@ class FleetJob(Model):
     """A job as an entry of the job list."""
 
     job: str
+    page: str = ""
+    """Address of the job's page, relative to the aggregator's root."""
     name: str = ""
     """Name given by the user, as the batch system reports it."""
     user: str = ""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ....events.network.job_addresses import job_path
 from ....results.jobs.fleet import FleetJob, FleetOrder
 from ....results.jobs.job import JobSummary
 from ...access.viewer import Viewer
@@ -160,6 +161,7 @@ def fleet_job(row: Row, recent: list[float], alerts: int) -> FleetJob:
     """Return a row as part of the answer."""
     return FleetJob(
         job=row.job,
+        page=f"jobs/{job_path(row.job)}",
         name=row.name[:_MAX_TEXT],
         user=row.user,
         command=row.command[:_MAX_TEXT],

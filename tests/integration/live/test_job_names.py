@@ -68,8 +68,6 @@ async def test_links_of_the_pages_lead_to_each_job(tmp_path: Path) -> None:
             with open_browser(tmp_path) as page:
                 page.open(f"{server.http_url}/")
                 page.until(f"document.querySelectorAll('#jobs tr').length === {len(NAMES)}")
-                made = page.value(f"{json.dumps(NAMES)}.map(pageOf).map(each => decodeURIComponent(each.slice(5)))")
-                assert made == NAMES
                 found = page.value(
                     "Promise.all([...document.querySelectorAll('#jobs a')].map(async each => "
                     "[each.textContent, await (await fetch(each.href)).text()]))"

@@ -23,6 +23,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from .....events.network.credentials import credentials_of
 from .....events.network.open_descriptors import detach_from_all_but
+from .received_descriptors import receive_with_descriptors
 
 _KEEP, _FORGET = range(2)
 _ACKNOWLEDGED: Final = b"\1"
@@ -155,16 +156,6 @@ def _send(channel: socket.socket, message: bytes, descriptors: Sequence[int]) ->
     channel.sendmsg([message], rights)
 
 
-def _receive(channel: socket.socket) -> tuple[bytes, list[int]]:
-    size = socket.CMSG_SPACE(4 * _MAX_FDS)
-    message, ancillary, _, _ = channel.recvmsg(_MAX_BYTES, size, socket.MSG_CMSG_CLOEXEC)
-    numbers = array.array("i")
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
-    return message, numbers.tolist()
-
-
 def _is_same_user(peer: socket.socket) -> bool:
     """Return whether the peer belongs to the same user. Anyone may use an abstract address."""
     return credentials_of(peer).uid == os.getuid()
@@ -188,7 +179,7 @@ def _inherit(channel: socket.socket) -> Iterator[Kept]:
     """Take over a keeper's descriptors; none if its owner still runs."""
     with contextlib.suppress(OSError):
         while True:
-            message, descriptors = _receive(channel)
+            message, descriptors = receive_with_descriptors(channel, _MAX_BYTES, _MAX_FDS)
             if len(message) < _HEAD.size:
                 return
             _, part, key = _HEAD.unpack_from(message)
@@ -232,7 +223,7 @@ def _receive_all(channel: socket.socket, listening: socket.socket) -> _Held:
             with contextlib.suppress(OSError):
                 listening.accept()[0].close()
             continue
-        message, descriptors = _receive(channel)
+        message, descriptors = receive_with_descriptors(channel, _MAX_BYTES, _MAX_FDS)
         if len(message) < _HEAD.size:
             return held
         _update(held, message, descriptors)

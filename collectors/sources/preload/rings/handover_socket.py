@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
 import errno
 import math
@@ -20,6 +19,7 @@ from .....events import InputError, ProtocolError
 from .....events.network.credentials import credentials_of
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
 from .ended_process import EndedProcess, has_ended, read_ended
+from .received_descriptors import receive_with_descriptors
 from .region import Region, check_is_sealed
 from .watching import UNWATCHED, SpareDescriptors, watch_of
 
@@ -28,6 +28,8 @@ BACKLOG: Final = 4096
 _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 ACCEPTS_A_POLL: Final = 256
 _MAX_SILENT: Final = 256
+_MAX_BYTES: Final = 256
+_MAX_DESCRIPTORS: Final = 4
 _RETRY_S: Final = 0.25
 
 
@@ -222,7 +224,7 @@ def _received(peer: socket.socket, *, keeps: bool, reads_ended: bool) -> Arrival
     """Receives a peer's message; None: it only checked for a listener and disconnected."""
     pid, uid, _ = credentials_of(peer)
     try:
-        message, descriptors = _receive(peer)
+        message, descriptors = receive_with_descriptors(peer, _MAX_BYTES, _MAX_DESCRIPTORS)
     except BlockingIOError:  # a duplicate of a connection that has been read
         return None
     if not message and not descriptors:
@@ -258,15 +260,6 @@ def _received(peer: socket.socket, *, keeps: bool, reads_ended: bool) -> Arrival
 def _close(watch: int) -> None:
     if watch >= 0:
         os.close(watch)
-
-
-def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:
-    message, ancillary, _, _ = peer.recvmsg(256, socket.CMSG_SPACE(4 * 4), socket.MSG_CMSG_CLOEXEC)
-    numbers = array.array("i")
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
-    return message, numbers.tolist()
 
 
 def listen(path: Path, mode: int = 0o600) -> socket.socket:

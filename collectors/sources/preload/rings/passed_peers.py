@@ -5,7 +5,6 @@ A collector of all users of a node accepts them as root. A process of each user 
 
 from __future__ import annotations
 
-import array
 import contextlib
 import socket
 import struct
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from .....events import ProtocolError
+from .received_descriptors import receive_with_descriptors
 
 _END: Final = b"\0"
 """Of the receiving end: request that no further connections are passed."""
@@ -54,9 +54,8 @@ class PassedPeers:
             ProtocolError: no descriptor was free for it. It is lost, because the kernel has removed it.
         """
         self._acknowledge()
-        space = socket.CMSG_SPACE(array.array("i").itemsize)
         while True:
-            message, ancillary, _, _ = self._peers.recvmsg(_MAX_BYTES, space, socket.MSG_CMSG_CLOEXEC)
+            message, descriptors = receive_with_descriptors(self._peers, _MAX_BYTES, 1)
             if not message:
                 self.ended = True
                 raise EOFError
@@ -64,9 +63,6 @@ class PassedPeers:
                 break
             self.packed_keys = message
         (self._unacknowledged,) = _NUMBER.unpack(message)
-        descriptors = array.array("i")
-        for _, _, data in ancillary:
-            descriptors.frombytes(data)
         if not descriptors:
             raise ProtocolError("no descriptor is left for a process")
         return socket.socket(fileno=descriptors[0]), None

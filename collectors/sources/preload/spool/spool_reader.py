@@ -19,6 +19,7 @@ from ..records.lines import Lines
 from ..records.packing import unpacked
 from ..records.ring_layout import LINE_BYTES
 from ..rings.process_image import DrainReceiver
+from ..rings.received_descriptors import receive_with_descriptors
 from .spool import (  # fmt: skip
     COUNTERS,
     DEFINITIONS,
@@ -126,7 +127,7 @@ class SpoolReader:
     def _listen(self) -> None:
         while not self.ended:
             try:
-                message, descriptors, _, _ = socket.recv_fds(self._channel, 64, 1)
+                message, descriptors = receive_with_descriptors(self._channel, PROGRESS.size + 1, 1)
             except BlockingIOError:
                 return
             # reported once if the writer left answers unread; its messages can still be read
