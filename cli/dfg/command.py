@@ -163,9 +163,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the command."""
-    from .comparing import compute_outlier, files_and_sides, graph_of_traces
+    from .comparing import compute_outlier, files_and_sides, graph_of_traces, report_of_graphs
     from .output import check_targets, write_log
-    from .saved_graphs import report_of_graphs
 
     paths, sides = files_and_sides([Path(name) for name in files], compare)
     if not files and not compare:

@@ -1,4 +1,4 @@
-"""Pages of running jobs: graphs, redrawn with fixed node positions, and layers."""
+"""Pages of running jobs: reports that the browser updates, graphs with fixed node positions, and layers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -18,9 +19,12 @@ from ...results.live.job_view import JobView
 from ..dfg.layout import Layout
 from ..dfg.page import render_with_layout
 from ..layers.page import page_of
+from ..report.job_data import JobData
+from ..report.report import pictures_of
+from ..report.report_data import ReportData
+from ..report.report_page import body
 from ..web import web_file
-from .live_job import job_page, waiting_page
-from .page_frame import shell_page
+from .page_frame import framed_page, shell_page
 from .runbooks_page import runbooks_page
 
 MAX_PAGES: Final = 64
@@ -29,6 +33,46 @@ _PROMETHEUS: Final = Path(__file__).parents[2] / "deploy" / "prometheus"
 REFRESH_S: Final = 2.0
 _NO_LOSSES: Final[Mapping[str, int]] = MappingProxyType({})
 _SHARE: Final = 0.1  # of a core, per page
+
+
+def job_page(view: JobView, address: str) -> str:
+    """Render the page. ``@BASE@`` in its head is a placeholder for the relative path to the root.
+
+    Args:
+        view: the current data of the job.
+        address: address of the page, relative to the root.
+    """
+    material = live_material(view)
+    subject, history = material.subject, list(material.history)
+    pictures = pictures_of(subject, history, material.signal)
+    shown = "\n".join(body(subject, history, pictures, material.findings, view.ledger))
+    return _page(subject.job.title, address, shown)
+
+
+def waiting_page(job: str, address: str) -> str:
+    """Render the page of an unknown or inaccessible job; it keeps polling."""
+    shown = f"<h1>{escape(job)}</h1>\n<p>Nothing of this job has come yet, or it is not held any more.</p>"
+    return _page(job, address, shown)
+
+
+def _page(title: str, address: str, content: str) -> str:
+    way = escape(address)
+    links = f'\n<a href="{way}/dfg">Graph</a> <a href="{way}/layers">Layers</a>'
+    return framed_page(title, content, links=links, is_report=True, script="job.js")
+
+
+def live_material(view: JobView) -> ReportData:
+    """Return the data for the report of a running job."""
+    detail = view.detail
+    subject = JobData(
+        job=detail,
+        prediction=view.prediction,
+        predictions=detail.predictions,
+        started_s=detail.first_event_at_s or 0.0,
+        ended_s=detail.last_event_at_s or 0.0,
+        wall_clock=view.wall_clock,
+    )
+    return ReportData(subject, view.signal, list(view.history), view.findings)
 
 
 @dataclass(frozen=True)

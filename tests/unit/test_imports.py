@@ -102,8 +102,6 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         "entry.py",
         "journal_checks.py",
         "keys.py",
-        "nats_servers.py",
-        "partition_checks.py",
         "run_feed.py",
         "run_session.py",
         "run_settings.py",

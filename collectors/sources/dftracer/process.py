@@ -13,8 +13,7 @@ from ....events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make
 from ...numbering import TextNumbers
 from ...parser import Input
 from ...source import UnsupportedData
-from .._nested_bytes import bytes_with_nested
-from .._nesting import nesting_depths
+from .._nesting import bytes_with_nested, nesting_depths
 from .records import AGGREGATED, LARGEST_ID, LATEST_NS, NOTHING, Arguments, Record, integers, moved, nanoseconds
 
 _UNITS_NS: Final = {"NS": 1, "US": 1000, "MS": 10**6, "SEC": 10**9}

@@ -20,8 +20,7 @@ from .lexing.time import Clock, Order
 from .losses import events_lost
 from .semantics.call_fields import call_fields
 from .semantics.calls import CallRows
-from .semantics.columns import headers, states, store
-from .semantics.events import Events
+from .semantics.events import Events, headers, states, store
 from .semantics.machine import Machine
 from .semantics.selecting import rows_of
 

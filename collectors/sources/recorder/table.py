@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ....events import EventBatch, Interner, Kind, Layer, make_batch
 from ...source import UnsupportedData
-from .._nested_bytes import bytes_with_nested
+from .._nesting import bytes_with_nested
 from .calls import UNMEASURED, CallParameters, interpreted_parameters, is_io
 from .files import Signature
 

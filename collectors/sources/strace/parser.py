@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os.path
 import re
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Final
 
@@ -16,13 +18,13 @@ from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import arguments_of
 from .calls import CallTable
-from .line import LineKind, Lines, scan
+from .line import LineKind, Lines, StampReader, Times, scan
 from .other_lines import SecondHalfFinder
-from .paths import absolute
 from .texts import Extents, Texts
-from .time import StampReader, Times
 from .unfinished_calls import CallAssembler
 
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|([0-7]{1,3})|(.))")
+_CHARACTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 MAX_LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20
 _BY_RINGS = "calls that hand reads and writes to the kernel (io_uring_enter, io_submit), which the trace does not have"
@@ -40,6 +42,41 @@ MAX_THREADS: Final = 1 << 18
 MAX_PID: Final = 2**22
 """Maximum pid of Linux."""
 _THREAD: Final = b"CLONE_THREAD"
+
+
+def _path_text(annotation: bytes) -> str:
+    """Convert an annotation to a path: removes escapes, device numbers and ``(deleted)``."""
+    if annotation.endswith(b">"):
+        annotation = annotation[: annotation.rfind(b"<")]
+    return _unescape(annotation).removesuffix(" (deleted)")
+
+
+_folder_text = lru_cache(4096)(_path_text)
+
+
+def _absolute(folder: bytes, name: bytes) -> str:
+    """Return the path of an annotation and a name in that folder, or of one of the two. It is absolute if possible."""
+    if not name:
+        return _path_text(folder)
+    text = _unescape(name)
+    if text[0] == "/" or not folder:
+        return text
+    whole = f"{_folder_text(folder)}/{text}"
+    return os.path.normpath(whole) if "/." in whole or "//" in whole or whole[-1] == "/" else whole
+
+
+def _unescape(text: bytes) -> str:
+    if b"\\" in text:
+        text = _ESCAPE.sub(_character, text)
+    return text.decode(errors="backslashreplace")
+
+
+def _character(escape: re.Match[bytes]) -> bytes:
+    if escape[1]:
+        return bytes([int(escape[1], 16)])
+    if escape[2]:
+        return bytes([int(escape[2], 8) & 0xFF])
+    return _CHARACTERS.get(escape[3], escape[3])
 
 
 class StraceParser:
@@ -63,7 +100,7 @@ class StraceParser:
         self._calls = CallTable(self._interner)
         self._process_tree = ProcessTree()
         self._codes = Texts(lambda name, _: self._calls.add(name))
-        self._files = Texts(lambda folder, name: self._interner.file(absolute(folder, name)))
+        self._files = Texts(lambda folder, name: self._interner.file(_absolute(folder, name)))
         self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
 
     def feed(self, data: bytes) -> list[SourceItem]:

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...parser import Input
-from .line import LINE, UNFINISHED, LineKind, Lines, scan
+from .line import LINE, UNFINISHED, LineKind, Lines, Times, scan
 from .native_library import native
 from .other_lines import EXPECTED, is_summary, reason_to_ignore
-from .time import Times
 
 Places: TypeAlias = npt.NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from iotide.cli.doctor.nats_servers import server_findings, store_findings
+from iotide.cli.doctor.journal_checks import server_findings, store_findings
 from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
 from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
 from iotide.daemon.journal.jetstream import stream_journal, stream_writer

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients.pages.live_job import job_page
+from iotide.clients.pages.live_pages import job_page
 from iotide.clients.report.pictures.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
 from iotide.clients.report.sections import graph_section as graph_part

@@ -7,9 +7,8 @@ from typing import Final
 
 from .....events.kernel import KernelEvent
 from ....parser import Input
-from ..lexing.dialect import Dialect, interrupts, scheduler
+from ..lexing.dialect import Dialect, Payload, interrupts, scheduler
 from ..lexing.line import Form
-from ..lexing.payload import Payload
 from ..lexing.rows import Step
 from ..text import KernelTextParser
 

@@ -22,7 +22,7 @@ from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.detect.command import command as detect
-from iotide.clients.detection.page_periods import period_rows
+from iotide.clients.detection.page import period_rows
 from iotide.clients.text.headline import further_period_text, headline_text, members_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.prediction import Prediction

@@ -13,8 +13,8 @@ from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.otf2 import calls as otf2_calls
 from iotide.clients.otf2 import stream as otf2_stream
+from iotide.clients.otf2.archive import check_written
 from iotide.clients.otf2.calls import inherited_mode, open_mode, seek_arguments, status_flags
-from iotide.clients.otf2.check import check_written
 from iotide.clients.otf2.writer import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo

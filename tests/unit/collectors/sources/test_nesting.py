@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from iotide.collectors.sources._nested_bytes import bytes_with_nested
+from iotide.collectors.sources._nesting import bytes_with_nested
 from iotide.events import Kind
 
 READ, WRITE = int(Kind.READ), int(Kind.WRITE)

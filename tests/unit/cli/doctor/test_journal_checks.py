@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iotide.cli.doctor.partition_checks import findings_of
+from iotide.cli.doctor.journal_checks import findings_of
 from iotide.daemon.access.principals import Permission, Principal, as_toml
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.inspection.cluster_inspection import ClusterState, MemberState, PartitionState

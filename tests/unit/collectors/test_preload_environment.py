@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.tracer.preloadable_paths import preloadable_path
+from iotide.collectors.tracer.preload_environment import preloadable_path
 from iotide.events import UnavailableError
 
 
@@ -83,6 +83,6 @@ def test_links_of_another_user_are_not_followed(tmp_path: Path, cache: Path, mon
 
 
 def test_path_that_no_folder_helps_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.tracer.preloadable_paths._folders", lambda: iter(()))
+    monkeypatch.setattr("iotide.collectors.tracer.preload_environment._folders", lambda: iter(()))
     with pytest.raises(UnavailableError, match="a space or a colon"):
         preloadable_path(library_in(tmp_path / "a folder"))
