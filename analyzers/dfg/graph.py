@@ -9,10 +9,9 @@ import numpy as np
 
 from ..common.state import State
 from .settings import DfgSettings
-from .state.bounded_edges import Edges
 from .state.concurrency import Concurrency
 from .state.durations import Durations
-from .state.nodes import Nodes
+from .state.nodes_and_edges import Edges, Nodes
 from .state.open_cases import OpenCases
 
 if TYPE_CHECKING:

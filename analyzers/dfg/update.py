@@ -14,10 +14,9 @@ from ..common.state import Ints, Rows, distinct
 from . import compiled
 from .graph import Counts, make_graph
 from .settings import DfgSettings
-from .state.bounded_edges import Edges
 from .state.concurrency import Concurrency
 from .state.durations import Durations
-from .state.nodes import Nodes
+from .state.nodes_and_edges import Edges, Nodes
 from .state.open_cases import NOTHING, OpenCases
 from .state.reorder_buffer import Events, ReorderBuffer
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 CLASSES: Final = {
+    "analyzers.dfg.state.nodes_and_edges:Edges": "analyzers.dfg.state.bounded_edges:Edges",
+    "analyzers.dfg.state.nodes_and_edges:Nodes": "analyzers.dfg.state.nodes:Nodes",
     "analyzers.dfg.state.reorder_buffer:ReorderBuffer": "analyzers.dfg.state.reorder_buffer:Pending",
     "analyzers.file_systems.file_system_table:FileSystemTable": "analyzers.file_systems.places:Places",
     "analyzers.file_systems.file_system_table:IdentifiedFileSystem": "analyzers.file_systems.places:Placed",

@@ -169,7 +169,7 @@ def _are_trace_options_given() -> bool:
 
 def _print_culprits(address: str, *, as_json: bool) -> None:
     from ...clients.job_fetch import fetch
-    from ...clients.rank.interference_text import print_interference
+    from ...clients.rank.text import print_interference
     from ...results.interaction import Culprits
 
     found = fetch(address, "culprits", Culprits)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
+if TYPE_CHECKING:
     from .allocation import Allocation
     from .settings import SlurmSettings
 
@@ -28,6 +29,31 @@ Exit status: of prolog and epilog 0, also if a job gets no collector, as Slurm w
 scripts 1 failed, 2 bad usage.
 """
 _CONFIG: Final = Path("/etc/iotide/slurm.toml")
+
+
+class NodeLog:
+    """Appends lines to a file, each with time, node, job and script. Errors on writing are ignored."""
+
+    def __init__(self, path: Path, script: str, node: str, job: str) -> None:
+        self._path = path
+        self._about = f"{node or '-'} job {job} {script}"
+
+    def write(self, text: str) -> None:
+        """Append a line."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+        printable = "".join(character if character.isprintable() else "?" for character in text)
+        try:
+            descriptor = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640
+            )
+        except OSError:
+            return
+        try:
+            os.write(descriptor, f"{stamp} {self._about}: {printable}\n".encode(errors="replace"))
+        except OSError:
+            pass
+        finally:
+            os.close(descriptor)
 
 
 @click.group("slurm", help=_HELP)
@@ -110,7 +136,6 @@ def _guarded(
     """Run the work of a script. Failures are only logged, as the node must stay usable."""
     from ...events import IotideError
     from .allocation import allocation_of
-    from .node_log import NodeLog
     from .settings import SlurmSettings, slurm_settings
 
     job, node = os.environ.get("SLURM_JOB_ID", "-")[:20], os.environ.get("SLURMD_NODENAME", "")

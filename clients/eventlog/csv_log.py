@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from .columns import COLUMNS, iso_times, lookup_texts, pieces
-from .log import EventLog
+from .log import COLUMNS, EventLog, iso_times, lookup_texts, pieces
 
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .columns import COLUMNS, pieces
-from .log import EventLog, LogCase
+from .log import COLUMNS, EventLog, LogCase, pieces
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NUMBER = {"rid": pa.int32(), "pid": pa.int32(), "tid": pa.int32(), "start": pa.int64(), "dur": pa.int64(),

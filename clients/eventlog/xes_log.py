@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
-from .columns import iso_times, pieces
-from .log import EventLog, LogCase
+from .log import EventLog, LogCase, iso_times, pieces
 
 FORMAT: Final = "iotide event log"
 

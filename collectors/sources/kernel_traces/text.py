@@ -12,12 +12,11 @@ from ....events import InputError, StreamInfo
 from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .lexing.dialect import Dialect
+from .lexing.dialect import Dialect, events_lost
 from .lexing.line import LineKind, Lines, scan
 from .lexing.numbers import Ints, Numbers
 from .lexing.rows import Rows, Step
 from .lexing.time import Clock, Order
-from .losses import events_lost
 from .semantics.call_fields import call_fields
 from .semantics.calls import CallRows
 from .semantics.events import Events, headers, states, store

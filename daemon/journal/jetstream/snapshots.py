@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,12 +21,50 @@ from nats.js.errors import NotFoundError
 from nats.js.object_store import ObjectStore
 
 from ..contract import JournalError, Position
-from .reading import message
 
+_ATTEMPTS: Final = 40
+_PAUSE_S: Final = 0.25
+_MAX_CONCURRENT: Final = 32
+"""Number of messages requested concurrently."""
 _NAME: Final = re.compile(r"(\d+)-(\d+)")
 _CHUNK: Final = 1 << 19
 _TIMEOUT_S: Final = 600.0
 _DIGEST: Final = "SHA-256="
+
+
+async def message(
+    jetstream: JetStreamContext, stream: str, sequence: int, subject: str | None = None
+) -> api.RawStreamMsg | None:
+    """Return a message, or with a subject the first one from there on. Return None if there is none.
+
+    Raises:
+        NatsError, TimeoutError: no server answered for 10 s.
+    """
+    failed: Exception | None = None
+    for attempt in range(_ATTEMPTS):
+        is_direct = attempt < 1  # a replica that lags behind lacks later messages
+        try:
+            return await jetstream.get_msg(
+                stream, seq=sequence, subject=subject, direct=is_direct, next=subject is not None
+            )
+        except NotFoundError:
+            if not is_direct:
+                return None
+        except (NatsError, TimeoutError) as error:
+            failed = error
+            await asyncio.sleep(_PAUSE_S)
+    raise failed or TimeoutError(f"{stream}: no answer")
+
+
+async def messages(
+    jetstream: JetStreamContext, stream: str, first: int, last: int
+) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
+    """Yield the messages of a range of sequence numbers, in order. Missing ones are None."""
+    for at in range(first, last + 1, _MAX_CONCURRENT):
+        numbers = range(at, min(at + _MAX_CONCURRENT, last + 1))
+        found = await asyncio.gather(*(message(jetstream, stream, number) for number in numbers))
+        for number, each in zip(numbers, found, strict=True):
+            yield number, each
 
 
 class StoredSnapshot(NamedTuple):

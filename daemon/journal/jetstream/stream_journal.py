@@ -21,9 +21,8 @@ from ..contract import JournalError, Position, Replayed
 from .lease_holder import LeaseHolder
 from .link import NatsLink
 from .messages import Flag, Unpacker, claim, head_of
-from .reading import messages
 from .resources import JournalResources, snapshot_bucket
-from .snapshots import Snapshots, StoredSnapshot
+from .snapshots import Snapshots, StoredSnapshot, messages
 from .stream_writer import Stored, StreamWriter
 
 _log = logging.getLogger(__name__)

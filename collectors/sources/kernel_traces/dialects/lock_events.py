@@ -16,7 +16,7 @@ from ....files.lines import Block, LineBuffer
 from ....numbering import TextNumbers
 from ....parser import Input
 from ....source import Chunk, Closed, Opened, SourceItem
-from ..losses import events_lost
+from ..lexing.dialect import events_lost
 
 MAX_LINE_BYTES: Final = 1 << 16
 _LATEST_NS: Final = 4_600_000_000 * 10**9

@@ -15,6 +15,10 @@ from .line import Form
 from .rows import Step
 from .template import Extents, Fields, Template
 
+_LOST: Final = re.compile(
+    rb'\s*(?:Lost (\d{1,18}) events|\{"type": "lost_events".*"events": (\d{1,18})'
+    rb"|(?:[^\x00- :]+: )?CPU:?\d* \[(?:LOST )?(\d{1,18})? ?EVENTS)"
+)
 Rows = npt.NDArray[np.intp]
 
 
@@ -154,3 +158,9 @@ KERNEL_FORMATS: Final[dict[bytes, Payload]] = {
 """The events as the kernel prints them, and trace-cmd's short forms. perf, ftrace and trace-cmd follow the kernel."""
 
 KERNEL_CALLS: Final = {Step.CALL_IN: [(b"sys_enter_", b"")], Step.CALL_OUT: [(b"sys_exit_", b"")]}
+
+
+def events_lost(line: bytes) -> int:
+    """Return the number of lost events that a line of another form reports. Returns 1 if it gives no number."""
+    found = _LOST.match(line)
+    return int(next(filter(None, found.groups()), b"1")) if found else 0

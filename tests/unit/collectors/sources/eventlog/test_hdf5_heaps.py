@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.sources.eventlog.hdf5_heaps import disable_damaged_heaps
-from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5_here
+from iotide.collectors.sources.eventlog.hdf5_log import disable_damaged_heaps, parse_hdf5_here
 from support.formats.parsing import only_stream, parse
 
 HEADER = 16
