@@ -1,4 +1,4 @@
-"""Event logs ([DFG]): the events of each case, for other tools and for reading back, also as the columns of one table."""
+"""Event logs ([DFG]): the events of each case, for other tools and for reading back, and as columns of one table."""
 
 from __future__ import annotations
 
