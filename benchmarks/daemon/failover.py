@@ -3,8 +3,8 @@
 Three NATS servers and three aggregators on loopback, collectors configured with all of them, and IOTIDE_JOBS jobs (200)
 that continue meanwhile. The aggregator with the jobs is killed. Then the NATS server that leads the stream is killed,
 and restarted. Then the next aggregator is stopped (as if disconnected from the network) and resumed. At last the
-aggregator that took over is stopped at the moment at which the leading server is killed: a lease expires ``lease_s``
-after the servers answer again. The result is the time from each failure until
+aggregator that took over is stopped at the moment at which the leading server is killed: a lease then expires two
+thirds of ``lease_s`` after the servers answer again. The result is the time from each failure until
 the aggregator then active has all calls, of which half were made after the failure. Finally each job is compared with a
 run of a single aggregator: calls, bytes, files, losses, and the final period.
 

@@ -17,6 +17,9 @@ _READS_PER_LEASE: Final = 8
 """Reads of the entry per lease time by a waiting aggregator."""
 _RENEWALS: Final = 4
 """Renewals per lease time."""
+_OUTAGE_SHARE: Final = 2 / 3
+"""Share of the lease time that the holder has for a renewal once the store answers again. It needs a third of it: the
+timeout of its last request, and the pause before the next one."""
 
 
 class Entry(NamedTuple):
@@ -86,6 +89,7 @@ class Lease:
         if entry.owner == self.owner:  # an own write whose answer was lost
             self.entry = entry
             self._extend(now_s)
+            self._next_s = now_s  # others may have counted its age for as long as the answer was missing
             return
         if self.is_held:
             self.is_held, self.is_lost = False, True
@@ -109,7 +113,8 @@ class Lease:
     def on_unanswered(self, now_s: float) -> None:
         """Process a read or write with unknown result."""
         self._is_entry_unknown, self._may_take = True, False
-        self._seen_at_s = now_s  # the holder could not renew it either, and gets its full time again
+        # The holder could not renew it either. It gets time for this, and the time before the outage counts.
+        self._seen_at_s = max(self._seen_at_s, now_s - (1 - _OUTAGE_SHARE) * self.lease_s)
         self._next_s = now_s + self.lease_s / _READS_PER_LEASE
 
     def _extend(self, now_s: float) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from nats.errors import Error as NatsError
-from nats.js.errors import APIError, ServiceUnavailableError
+from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from ....events import ConfigError
 
@@ -31,6 +31,8 @@ class ServersNotReadyError(ConfigError):
 
 def is_transient(error: Exception) -> bool:
     """Return whether a request that failed with this error may succeed later. It must not need a change of settings."""
+    if isinstance(error, NotFoundError):  # the server that answered has not yet heard of what was just created
+        return True
     if isinstance(error, APIError):
         unavailable = isinstance(error, ServiceUnavailableError) and error.err_code not in _SWITCHED_OFF
         return unavailable or error.err_code == _NO_PEERS

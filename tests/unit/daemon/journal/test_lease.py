@@ -106,22 +106,38 @@ def test_another_one_takes_over_when_its_time_is_over_or_at_once_when_it_is_give
     assert first.lease.due(gone + 100.0) is None
 
 
-def test_holder_gets_its_full_lease_again_after_an_outage_of_the_servers() -> None:
+def after_an_outage(of_s: float) -> tuple[Store, Player, Player]:
+    """Return a holder and an aggregator that waits, after an outage of the store that began at 20 s."""
     store, chance = Store(), random.Random(1)
     first, second = (Player(name, store, chance, 0.0) for name in "ab")
     for now in times(20.0):
         first.step(now)
         second.step(now)
     first._trouble = second._trouble = 1.0
-    for now in times(3 * LEASE_S):
+    for now in times(of_s):
         first.step(20.0 + now)
         second.step(20.0 + now)
     first._trouble = second._trouble = 0.0
+    return store, first, second
+
+
+def test_holder_has_time_for_a_renewal_after_an_outage_of_the_servers() -> None:
+    store, first, second = after_an_outage(3 * LEASE_S)
     for now in times(3 * LEASE_S):
         second.step(20.0 + 3 * LEASE_S + now)  # it gets the first answer
-        first.step(20.0 + 3 * LEASE_S + now)
+        if now >= LEASE_S / 2:
+            first.step(20.0 + 3 * LEASE_S + now)
     assert store.taken == [(1, "a")]
     assert first.lease.is_held
+
+
+def test_the_time_before_an_outage_counts_if_the_holder_does_not_return() -> None:
+    _, _, second = after_an_outage(3 * LEASE_S)
+    waited = 0.0
+    while not second.lease.is_held:
+        second.step(20.0 + 3 * LEASE_S + waited)
+        waited += STEP_S
+    assert LEASE_S / 2 < waited < 0.75 * LEASE_S + STEP_S
 
 
 @settings(deadline=None)

@@ -21,7 +21,8 @@ NO_PEERS = "no suitable peers for placement, peer offline"
         (TimeoutError(), True),
         (ServiceUnavailableError(503, "JetStream not enabled for account", 10039), False),
         (ServerError(500, "replicas > 1 not supported in non-clustered mode", 10074), False),
-        (NotFoundError(404, "stream not found", 10059), False),
+        (NotFoundError(404, "stream not found", 10059), True),
+        (BadRequestError(400, "stream name already in use", 10058), False),
     ],
 )
 def test_errors_that_pass_are_told_from_those_of_settings(error: APIError, passing: bool) -> None:
