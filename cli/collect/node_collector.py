@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import select
 import signal
 import socket
@@ -32,6 +33,8 @@ _ACCEPTS_A_ROUND: Final = 256
 _POLL_S: Final = 1.0
 _RETRY_S: Final = 0.25
 """Pause of accepting when no descriptor is free, s."""
+_KEEP_AGAIN_S: Final = 5.0
+"""Minimum time between two starts of the keeper, s."""
 _END_S: Final = 20.0
 """Maximum time for the collectors to end, s. Each waits 10 s for acknowledgements."""
 
@@ -55,7 +58,7 @@ class NodeCollector:
         keys: origin of the keys with which all users' processes connect to the aggregator; read again on SIGHUP.
 
     Attributes:
-        counters: ``failed`` (collectors that ended with an error).
+        counters: ``failed`` (collectors that ended with an error), ``keepers_restarted``.
 
     Raises:
         InputError: another collector listens at the path.
@@ -82,8 +85,10 @@ class NodeCollector:
         self._waking.setblocking(False)
         self._events.register(self._woken, select.EPOLLIN)
         self._accepts_again_s: float | None = None
+        self._keeps_again_s = -math.inf
         self._ends = self._reloads = False
         self._keeper.start(self._listening, self._reports.fileno())
+        self._watch_keeper()
         self._adopt()
 
     def run(self) -> int:
@@ -125,6 +130,7 @@ class NodeCollector:
 
     def _handle(self, ready: list[tuple[int, int]]) -> None:
         descriptors = {descriptor for descriptor, _ in ready}
+        self._check_keeper(descriptors)
         for collector in list(self._users.values()):
             if collector.peers.fileno() in descriptors:
                 self._exchange(collector)
@@ -232,6 +238,27 @@ class NodeCollector:
         for uid, gid, peer in self._keeper.peers:
             self._pass_on(peer, uid, gid)  # perhaps for the second time, which has no effect
         self._keeper.peers.clear()
+
+    def _watch_keeper(self) -> None:
+        if (channel := self._keeper.fileno()) >= 0:
+            self._events.register(channel, 0)  # its end is reported nevertheless
+
+    def _check_keeper(self, ready: set[int]) -> None:
+        """Start another keeper if there is none any more, and give it all that the one before had."""
+        channel, now_s = self._keeper.fileno(), time.monotonic()
+        if (channel >= 0 and channel not in ready) or self._ends or now_s < self._keeps_again_s:
+            return
+        self._keeps_again_s = now_s + _KEEP_AGAIN_S
+        if not self._keeper.restart(self._listening, self._reports.fileno()):
+            return
+        for collector in self._users.values():
+            self._keeper.keep_user(collector.uid, collector.gid, collector.descriptors)
+            for peer in collector.peers.unread():
+                self._keeper.keep_peer(collector.uid, collector.gid, peer)
+        self._watch_keeper()
+        self.counters["keepers_restarted"] += 1
+        count = self.counters["keepers_restarted"]
+        _log.warning("the process that keeps programs had ended: another process keeps programs; %d so far", count)
 
     def _watch_channel(self, collector: UserCollector) -> None:
         """Also wait for room if connections wait."""

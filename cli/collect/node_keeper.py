@@ -70,6 +70,20 @@ class NodeKeeper:
         The previous keeper ends once ``users`` and ``peers`` are kept, with ``has_inherited``.
         """
         self._keeper.start()
+        self._keep_listening(listening, reports)
+
+    def fileno(self) -> int:
+        """Return a descriptor that hangs up when the keeper has ended; -1 if nothing is kept."""
+        return self._keeper.fileno()
+
+    def restart(self, listening: socket.socket, reports: int) -> bool:
+        """Replace a keeper that has ended. Return whether another one runs; it has the socket, and nothing else yet."""
+        if not self._keeper.restart():
+            return False
+        self._keep_listening(listening, reports)
+        return True
+
+    def _keep_listening(self, listening: socket.socket, reports: int) -> None:
         file = self._path.lstat()
         descriptors = [listening.fileno(), *([reports] if reports >= 0 else [])]
         self._keep(_LISTENING, 0, _SOCKET.pack(file.st_dev, file.st_ino), descriptors)

@@ -324,6 +324,36 @@ async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_c
         assert losses_of(server) == {}
 
 
+async def test_crash_of_root_s_process_after_that_of_its_keeper_loses_nothing(folder: Path) -> None:
+    """Another keeper gets the socket, the users' processes and the connections that they have not read."""
+    async with aggregator(folder) as server, collected(folder) as killed:
+        with killed.waiting_program(BOB, "his") as go_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            await asyncio.to_thread(killed.write, ALICE, "first")
+            await until(lambda: len(bytes_of(server)) == 2)
+            (collector,), (kept,) = killed.collectors(ALICE), killed.collectors(BOB)
+            os.kill(collector, signal.SIGSTOP)
+            first, before = killed.keeper(), descriptors_of(killed.keeper())
+            await asyncio.to_thread(killed.write, ALICE, "unread")
+            await until(lambda: descriptors_of(first) - before)
+            os.kill(first, signal.SIGKILL)
+            assert killed.process.stderr is not None
+            report = await asyncio.to_thread(read_line, killed.process)
+            assert "another process keeps programs" in report
+            assert killed.keeper() != first
+            for process in (killed.process.pid, collector):
+                os.kill(process, signal.SIGKILL)
+            await asyncio.to_thread(killed.process.wait)
+            async with collected(folder) as node:
+                await asyncio.to_thread(go_on)
+                await until(lambda: len(bytes_of(server)) == 3 and bytes_of(server)[BOB_NAME, "his"] == 2 * MOVED)
+                assert user_ids(kept) == {BOB}  # adopted, not replaced
+                status, report = await node.end()
+                assert (status, report.count("ended with signal 9")) == (1, 1), report
+        assert bytes_of(server)[ALICE_NAME, "unread"] == MOVED
+        assert losses_of(server) == {}
+
+
 async def test_second_collector_of_all_users_takes_nothing_from_a_running_one(folder: Path) -> None:
     async with aggregator(folder) as server, collected(folder) as node:
         gate = folder / "tracer.sock"

@@ -95,6 +95,23 @@ class DescriptorKeeper:
                 return
         self._channel = channel
 
+    def fileno(self) -> int:
+        """Return a descriptor that hangs up when the keeper has ended; -1 if nothing is kept."""
+        return -1 if self._channel is None else self._channel.fileno()
+
+    def restart(self) -> bool:
+        """Replace a keeper that has ended or does not respond. Return whether another one runs; it has nothing yet."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._pid:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(self._pid, signal.SIGKILL)  # it may be stopped
+                os.waitpid(self._pid, 0)
+            self._pid = 0
+        self.start()
+        return self.keeps
+
     def keep(self, key: int, part: int, about: bytes, descriptors: Sequence[int]) -> None:
         """Keep descriptors, replacing earlier ones of that key and part; the caller keeps its own."""
         self._send(_HEAD.pack(_KEEP, part, key) + about, descriptors)

@@ -6,10 +6,11 @@ A collector of all users of a node accepts them as root. A process of each user 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from .....events import ProtocolError
@@ -179,6 +180,10 @@ class PeerPasser:
         self.end_requested = True
         with contextlib.suppress(OSError):  # it has ended
             self.channel.shutdown(socket.SHUT_WR)
+
+    def unread(self) -> Iterator[NumberedPeer]:
+        """Return the connections that the other process has not read, as far as known."""
+        return itertools.chain(self._passed, self.waiting)
 
     def take_unread(self) -> deque[NumberedPeer]:
         """Remove and return the connections that the other process has not read, once it has ended."""
