@@ -23,6 +23,8 @@ LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
 STATE_LOST: Final = "streams_lost_with_state"
 TAKEN_ELSEWHERE: Final = "streams_taken_elsewhere"
 """Streams with batches that were acknowledged by an aggregator whose state this one does not have."""
+STREAM_FORGOTTEN: Final = "streams_forgotten"
+"""Streams that returned after their sequence number was removed: calls may be missing, or counted twice."""
 UNHEARD: Final = "processes_unheard"
 REFUSED_USERS: Final = "processes_refused:max_users"
 REFUSED_WAITING: Final = "processes_refused:waiting"
@@ -82,6 +84,10 @@ REASONS: Final[dict[str, Reason]] = {
     TAKEN_ELSEWHERE: Reason(
         "streams whose earlier calls were sent to an aggregator whose state is not here",
         "start iotide serve with the state folder of the one before",
+    ),
+    STREAM_FORGOTTEN: Reason(
+        "streams that returned after the aggregator had forgotten how far they were: calls may be missing",
+        "raise bounds.remembered_streams",
     ),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     MISPLACED: Reason(
@@ -168,6 +174,15 @@ def checked(losses: Mapping[str, int]) -> dict[str, int]:
 def bounded(losses: Mapping[str, int]) -> dict[str, int]:
     """Return losses that a message can carry: counts from 1 to 2**62."""
     return {name: min(count, _SATURATION) for name, count in losses.items() if count > 0}
+
+
+def merged(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Merge a peer's cumulative losses, at most 64. The larger of two values is the later."""
+    joined = dict(before)
+    for name, count in now.items():
+        if name in joined or len(joined) < MAX_REASONS:
+            joined[name] = max(count, joined.get(name, 0))
+    return joined
 
 
 def events_of(losses: Mapping[str, int]) -> int:

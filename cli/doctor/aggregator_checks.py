@@ -13,7 +13,7 @@ from pydantic import RootModel
 from ...clients.job_fetch import fetch, fetch_for_all_jobs
 from ...events import InputError
 from ...events.counted_text import counted
-from ...events.losses import LOST_IN_JOURNAL, REASONS, STATE_LOST, TAKEN_ELSEWHERE, loss_lines
+from ...events.losses import LOST_IN_JOURNAL, REASONS, STATE_LOST, STREAM_FORGOTTEN, TAKEN_ELSEWHERE, loss_lines
 from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobList, JobSummary
 from ...results.jobs.ledger import JobLedger
@@ -27,7 +27,7 @@ _HOPS: Final = {
     "analyzers": "aggregator to analyzers",
     "archive": "aggregator to archive",
 }
-_UNCOUNTED: Final = frozenset((LOST_IN_JOURNAL, STATE_LOST, TAKEN_ELSEWHERE))
+_UNCOUNTED: Final = frozenset((LOST_IN_JOURNAL, STATE_LOST, STREAM_FORGOTTEN, TAKEN_ELSEWHERE))
 _OWN_BOUNDS: Final = (":max_jobs", ":max_streams", ":max_collectors", ":job_bytes")
 _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: please report it with the job's ledger"
 

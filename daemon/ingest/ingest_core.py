@@ -16,7 +16,7 @@ from typing import Any, Final, ParamSpec
 from msgspec import Struct, field
 
 from ...events import NODE_COLLECTOR, Definitions, FileInfo, ProtocolError, empty_batch
-from ...events.losses import LOST_IN_JOURNAL, MAX_REASONS, TAKEN_ELSEWHERE, checked
+from ...events.losses import LOST_IN_JOURNAL, STREAM_FORGOTTEN, TAKEN_ELSEWHERE, checked, merged
 from ...events.network.wire import (
     PROTOCOL_VERSION,
     Ack,
@@ -42,7 +42,7 @@ Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
 _FULL_STATE_ATTRIBUTES: Final = (
     *("_streams", "_owners", "_ended", "_cut_off", "_owner_of", "_heard", "_awaited", "_awaited_until_s", "_may_skip"),
-    "_has_gap",
+    *("_has_gap", "_with_forgotten"),
 )
 """Attributes that determine the handling of a message."""
 
@@ -79,6 +79,7 @@ class IngestCore:
         self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # sequence number of the last ack, collector
         self._cut_off: OrderedDict[str, int] = OrderedDict()  # expected sequence number at the cut-off
         self._owner_of: dict[str, str] = {}  # its collector
+        self._with_forgotten: OrderedDict[str, None] = OrderedDict()  # collectors of removed entries
         self._heard: dict[str, float] = {}
         self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that were open at another daemon
         self._awaited_until_s = math.inf
@@ -90,7 +91,7 @@ class IngestCore:
         taken = {name: max(each.expected, each.taken_before) for name, each in self._streams.items()}
         losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
         owners = self._owner_of | {name: stream.owner.name for name, stream in self._streams.items()}
-        kept = {"ended": self._ended, "owners": owners, "gap": self._has_gap}
+        kept = {"ended": self._ended, "owners": owners, "gap": self._has_gap, "forgotten": self._with_forgotten}
         return kept | {"expected": {**self._cut_off, **taken}, "open": losses}
 
     def full_state(self) -> dict[str, Any]:
@@ -113,6 +114,7 @@ class IngestCore:
         self._owner_of.update(state.get("owners", {}))
         self._ended.update(state["ended"])
         self._has_gap = state.get("gap", False)
+        self._with_forgotten.update(state.get("forgotten", {}))
         self._awaited, self._awaited_until_s = dict(state["open"]), now_s + self._settings.forget_after_s
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
@@ -204,8 +206,8 @@ class IngestCore:
             self._end_predecessor(hello)
         # The batches between were acknowledged and are not here. A collector's own stream has no events.
         if hello.next_seq > stream.taken_before and hello.info.source != NODE_COLLECTOR:
-            reason = LOST_IN_JOURNAL if taken_before or self._has_gap else TAKEN_ELSEWHERE
-            self._update_losses(name, stream, {reason: 1})
+            known = STREAM_FORGOTTEN if hello.collector in self._with_forgotten else TAKEN_ELSEWHERE
+            self._update_losses(name, stream, {LOST_IN_JOURNAL if taken_before or self._has_gap else known: 1})
         return stream
 
     def _batch(self, identity: bytes, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
@@ -296,10 +298,10 @@ class IngestCore:
             return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
         self._ended[name] = stream.expected, stream.owner.name
         while len(self._ended) > self._settings.remembered_streams:
-            self._ended.popitem(last=False)
+            self._forget(self._ended.popitem(last=False)[1][1])
         if bye.made > 0:
             self._notify_sink(self._sink.events_taken, name, bye.made, ended=True)
-        self._remove(name, {**bye.losses, **_merge_counts(stream.losses, checked(bye.losses))})
+        self._remove(name, {**bye.losses, **merged(stream.losses, checked(bye.losses))})
         return self._ack(identity, name, stream.expected)  # the BYE itself follows the last batch
 
     def _end_predecessor(self, hello: Hello) -> None:
@@ -315,7 +317,13 @@ class IngestCore:
         self._cut_off[name] = expected
         self._owner_of[name] = self._streams[name].owner.name
         while len(self._cut_off) > self._settings.remembered_streams:
-            self._owner_of.pop(self._cut_off.popitem(last=False)[0], None)
+            self._forget(self._owner_of.pop(self._cut_off.popitem(last=False)[0], ""))
+
+    def _forget(self, collector: str) -> None:
+        """Note that a stream of a collector is not stored any more, so that its return can be explained."""
+        self._with_forgotten[collector] = None
+        while len(self._with_forgotten) > self._settings.remembered_streams:
+            self._with_forgotten.popitem(last=False)
 
     def _answer_foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         """Answer a peer that does not own the stream; a collector that reconnected sends HELLO and continues."""
@@ -339,7 +347,7 @@ class IngestCore:
     def _update_losses(self, name: str, stream: _Stream, losses: Mapping[str, int]) -> None:
         """Update the cumulative losses of a stream; repeated or late reports change nothing."""
         known = stream.losses
-        stream.losses = _merge_counts(known, checked(losses))
+        stream.losses = merged(known, checked(losses))
         if stream.losses != known:
             self._notify_sink(self._sink.stream_losses, name, stream.losses)
 
@@ -384,12 +392,3 @@ class IngestCore:
     def _reject(self, identity: bytes, stream: str, seq: int, code: str, reason: str) -> list[Reply]:
         self.stats.rejected[code] += 1
         return [(identity, encode(Reject(stream=stream, seq=seq, code=code, reason=reason)))]
-
-
-def _merge_counts(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Merge cumulative counts; the larger of two values is the later."""
-    joined = dict(before)
-    for name, count in now.items():
-        if name in joined or len(joined) < MAX_REASONS:
-            joined[name] = max(count, joined.get(name, 0))
-    return joined

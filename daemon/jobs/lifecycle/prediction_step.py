@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
+from ....events.losses import TAKEN_ELSEWHERE
 from ....results.prediction import Prediction
 from ...pressure import Allowance, Pressure
 from ..job_settings import JobSettings
@@ -55,7 +56,8 @@ class PredictionSchedule:
                     session.job, max(visible, before + interval, self._spread_until.get(session.job, now) - _BURST_S)
                 )
             elif session.span_s > _SHORT_JOB_INTERVALS * interval:
-                self.due.schedule(session.job, now)
+                # After a takeover without its state, more of a backlog follows, and the bin with the newest bytes ends.
+                self.due.schedule(session.job, now + interval if session.losses.total[TAKEN_ELSEWHERE] else now)
             else:  # most jobs that end before this had no period, and they are the majority
                 self.due.schedule(session.job, max(now, session.created_at_s + interval))
 

@@ -13,6 +13,7 @@ from iotide.daemon.jobs.job_summary import detail_of, summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
+from iotide.events.losses import TAKEN_ELSEWHERE
 from iotide.results.jobs.job import JobSummary
 from iotide.results.prediction import Prediction
 from support.servers.running_aggregator import PERIOD_S, periodic_batch
@@ -84,8 +85,11 @@ def test_each_burst_is_predicted_once_and_shown_as_soon_as_the_signal_has_it(per
             aggregator.tick()
             clock.now += 0.1
 
+    aggregator.stream_losses("s", {TAKEN_ELSEWHERE: 1})  # after a takeover without the earlier state
     burst(*(period_s * number for number in range(8, -1, -1)))
-    wait(period_s)
+    wait(12.0)
+    assert len(heard) == predictions
+    wait(period_s - 12.0)
     heard.clear()
     for _ in range(3):
         at_s = clock.now

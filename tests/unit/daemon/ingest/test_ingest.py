@@ -14,7 +14,7 @@ from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.ingest.sink import StreamForgottenError
 from iotide.events import ConfigError, Definitions, EventBatch, StreamInfo
-from iotide.events.losses import LOST_IN_JOURNAL, TAKEN_ELSEWHERE
+from iotide.events.losses import LOST_IN_JOURNAL, STREAM_FORGOTTEN, TAKEN_ELSEWHERE
 from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support.servers.sinks import RememberingSink
 from support.servers.troubled_links import INFO, numbered
@@ -367,6 +367,20 @@ def test_stream_whose_beginning_is_in_a_gap_says_so_when_it_is_introduced_again(
     assert damaged.sink.told_losses["s"] == later.sink.told_losses["s"] == [{LOST_IN_JOURNAL: 1}]
     damaged.say(hello("new"), batch(1, "new"))
     assert "new" not in damaged.sink.told_losses
+
+
+def test_stream_that_returns_after_it_was_forgotten_here_says_so() -> None:
+    """Its sequence number was removed for others: it was not taken by another aggregator."""
+    peer, later = Peer(remembered_streams=1, forget_after_s=10), Peer()
+    peer.say(hello("a", collector="c"), batch(1, "a"), hello("b", collector="c"), batch(1, "b"))
+    peer.core.tick(0.0)
+    peer.core.tick(1e6)
+    assert sorted(peer.sink.closed_streams) == ["a", "b"]
+    later.core.resume(peer.core.state(), 0.0)
+    for each in (peer, later):
+        each.say(hello("a", next_seq=2, collector="c"), hello("x", next_seq=2, collector="other"))
+        assert each.sink.told_losses["a"] == [{STREAM_FORGOTTEN: 1}]
+        assert each.sink.told_losses["x"] == [{TAKEN_ELSEWHERE: 1}]
 
 
 def test_stream_that_another_aggregator_took_the_beginning_of_says_so() -> None:
