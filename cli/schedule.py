@@ -34,9 +34,10 @@ Policies (docs/scheduling.md; `iotide simulate` shows their effect on your jobs)
 \b
 Back ends:
   dry-run   prints the limits [default]
-  cgroup    io.max of control groups, or blkio.throttle of version 1 (direct I/O only): --groups, --device
-  lustre    rules of the token bucket filter, jobs by their id: --lctl
-  preload   delays traced programs whose collector runs with --pace: --longest-wait
+  cgroup         io.max of control groups, or blkio.throttle of version 1 (direct I/O only): --groups, --device
+  cgroup-weight  their io.weight, or the weight of the I/O scheduler BFQ (no job waits for an idle disk): the same
+  lustre         rules of the token bucket filter, jobs by their id: --lctl
+  preload        delays traced programs whose collector runs with --pace: --longest-wait
 
 No job is limited while only one job does I/O, no job in I/O has a period, the capacity is unknown, or the aggregator
 does not answer; the reason is printed. No job is ever stopped: each keeps --floor, and with preload no call waits
@@ -57,7 +58,7 @@ usage, or with --once no answer.
 _jobs_option = partial(click.option, cls=SectionOption, section="What")
 _backend_option = partial(click.option, cls=SectionOption, section="Back end")
 _run_option = partial(click.option, cls=SectionOption, section="Running", show_default=True)
-_BACKENDS: Final = ("dry-run", "cgroup", "lustre", "preload")
+_BACKENDS: Final = ("dry-run", "cgroup", "cgroup-weight", "lustre", "preload")
 
 
 _LEASE_S: Final = 2.0
@@ -80,8 +81,12 @@ _MAX_LEASE_S: Final = 60.0
     show_default=True,
     help="Back end that sets the limits.",
 )
-@_backend_option("--groups", metavar="PATTERN", help="cgroup: folder of a job's group, with {job} for its name.")
-@_backend_option("--device", metavar="PATH|MAJ:MIN", help="cgroup: a path on the file system, or its disk.")
+@_backend_option(
+    "--groups", metavar="PATTERN", help="cgroup, cgroup-weight: folder of a job's group, with {job} for its name."
+)
+@_backend_option(
+    "--device", metavar="PATH|MAJ:MIN", help="cgroup, cgroup-weight: a path on the file system, or its disk."
+)
 @_backend_option(
     "--lctl",
     type=click.Path(path_type=Path),
@@ -245,14 +250,15 @@ def _make_backend(
 ) -> Backend:
     from ..clients.schedulers.backends.dry_run import DryRun
 
-    if name == "cgroup":
-        from ..clients.schedulers.backends.cgroup import ControlGroups, device_of
+    if name.startswith("cgroup"):
+        from ..clients.schedulers.backends.cgroup import ControlGroups, ControlGroupWeights, device_of
 
         if groups is None or device is None:
-            raise click.UsageError("--backend cgroup needs --groups and --device")
+            raise click.UsageError(f"--backend {name} needs --groups and --device")
         numbers = device.split(":")
         is_number = len(numbers) == 2 and all(each.isdigit() for each in numbers)
-        return ControlGroups(groups, device if is_number else device_of(Path(device)))
+        kind = ControlGroups if name == "cgroup" else ControlGroupWeights
+        return kind(groups, device if is_number else device_of(Path(device)))
     if name == "lustre":
         from ..clients.schedulers.backends.lustre_tbf import LustreTbf, lctl_runner
 

@@ -1,7 +1,8 @@
-"""Limits by control groups. They are ``io.max`` of version 2, and ``blkio.throttle`` of version 1 (direct I/O only).
+"""Limits and weights by control groups, of versions 1 and 2.
 
-Each job already has a group, as created by Slurm or systemd; a pattern gives its folder. Earlier limits are not
-restored: a group with a limit from another source is refused.
+Limits are ``io.max``, or ``blkio.throttle`` (direct I/O only). Weights are ``io.weight``, or those of the I/O scheduler
+BFQ. Each job already has a group, as created by Slurm or systemd; a pattern gives its folder. Earlier values are not
+restored.
 """
 
 from __future__ import annotations
@@ -18,10 +19,14 @@ from .contract import changed
 JOB_FIELD: Final = "{job}"
 _V2: Final = "io.max"
 _V1: Final = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
+_WEIGHTS: Final = ("io.bfq.weight", "io.weight", "blkio.bfq.weight_device")
+"""Files with a group's weight, the first that exists: a disk with BFQ ignores ``io.weight``."""
+_DEFAULT_WEIGHT: Final = 100
+"""Weight of a group that nobody set, in all three files (Linux, admin-guide/cgroup-v2, block/bfq-iosched)."""
 
 
-class ControlGroups:
-    """Writes limits into the groups of jobs on this host.
+class _JobGroups:
+    """The groups of jobs on this host.
 
     Args:
         pattern: folder of a job's group, with ``{job}`` for its name.
@@ -37,6 +42,20 @@ class ControlGroups:
                 f"{pattern}: a pattern of groups has {JOB_FIELD} in it, such as .../slurm/job_{JOB_FIELD}"
             )
         self._pattern, self._device = pattern, device
+
+    def _folder(self, job: str) -> Path:
+        name = job.replace("/", "_")  # a job's name must not act as a path
+        return Path(self._pattern.replace(JOB_FIELD, "_" if name in (".", "..") else name))
+
+
+class ControlGroups(_JobGroups):
+    """Writes limits into the groups of jobs on this host.
+
+    The arguments and errors are those of ``_JobGroups``.
+    """
+
+    def __init__(self, pattern: str, device: str) -> None:
+        super().__init__(pattern, device)
         self._limits: dict[str, float] = {}
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
@@ -69,10 +88,6 @@ class ControlGroups:
             return f"{job}: {folder}: {error.strerror}"
         return ""
 
-    def _folder(self, job: str) -> Path:
-        name = job.replace("/", "_")  # a job's name must not act as a path
-        return Path(self._pattern.replace(JOB_FIELD, "_" if name in (".", "..") else name))
-
     def _write(self, folder: Path, rate: str | None) -> None:
         """Write a limit of bytes/s for both directions; None removes it."""
         if (folder / _V2).exists():
@@ -81,6 +96,67 @@ class ControlGroups:
             return
         for name in _V1:
             (folder / name).write_text(f"{self._device} {rate or 0}\n")
+
+
+class ControlGroupWeights(_JobGroups):
+    """Writes weights into the groups of jobs on this host: the kernel shares the disk in proportion to them.
+
+    A job that would be limited gets a weight below the default. All others keep theirs, so the disk stays as busy as
+    the jobs can make it, also while the scheduler has old news. The arguments and errors are those of ``_JobGroups``.
+    """
+
+    def __init__(self, pattern: str, device: str) -> None:
+        super().__init__(pattern, device)
+        self._weights: dict[str, int] = {}
+
+    def apply(self, limits: Sequence[Limit]) -> list[str]:
+        """Apply the weights of exactly these limits; a job without a group on this host is skipped."""
+        wanted = weights_of(limits)
+        problems = [problem for job in self._weights.keys() - wanted.keys() if (problem := self._remove_weight(job))]
+        for job, weight in wanted.items():
+            if self._weights.get(job) == weight or not self._folder(job).exists():
+                continue
+            if problem := self._write(job, str(weight)):
+                problems.append(problem)
+            else:
+                self._weights[job] = weight
+        return problems
+
+    def clear(self) -> list[str]:
+        """Restore the default weight of all jobs that got another one here."""
+        return [problem for job in list(self._weights) if (problem := self._remove_weight(job))]
+
+    def _remove_weight(self, job: str) -> str:
+        del self._weights[job]
+        return self._write(job, "default") if self._folder(job).exists() else ""  # otherwise its job has ended
+
+    def _write(self, job: str, weight: str) -> str:
+        """Write a job's weight; return the failure, or ""."""
+        folder = self._folder(job)
+        try:
+            name = next((each for each in _WEIGHTS if (folder / each).exists()), None)
+            if name is None:
+                disk = (Path("/sys/dev/block") / self._device).resolve().name
+                return f"{job}: {folder} has no weight: disk {disk} needs the I/O scheduler bfq, or the group io.cost"
+            (folder / name).write_text(f"{self._device} {weight}\n")
+        except OSError as error:
+            return f"{job}: {folder}: {error.strerror}"
+        return ""
+
+
+def weights_of(limits: Sequence[Limit]) -> dict[str, int]:
+    """Return the weight of each limited job, 1 to the default.
+
+    Jobs without a limit keep the default weight and share what the limits leave. A limited job's weight has the ratio
+    to the default that its share has to that rest, or to the largest limited share if the limits leave less.
+    """
+    rest = 1.0 - sum(limit.weight for limit in limits)
+    most = max((rest, *(limit.weight for limit in limits)))
+    return {
+        limit.job: max(1, min(_DEFAULT_WEIGHT, round(_DEFAULT_WEIGHT * limit.weight / most)))
+        for limit in limits
+        if most > 0
+    }
 
 
 def device_of(path: Path) -> str:

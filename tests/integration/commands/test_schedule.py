@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
+from iotide.clients.schedulers.backends.cgroup import ControlGroupWeights
+from iotide.clients.schedulers.limits import Limit
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
 from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need
 
 WRITER = """
 import os, sys, time
@@ -130,6 +136,61 @@ def moves(folder: Path) -> bool:
     names = ("short", "long", "free")
     before = {name: (folder / name).stat().st_mtime_ns for name in names}
     return bool(wait_for(lambda: all((folder / name).stat().st_mtime_ns > before[name] for name in names)))
+
+
+def test_kernel_takes_the_weights_of_groups_and_their_removal(tmp_path: Path) -> None:
+    """The groups are in version 1 or 2 of the hierarchy, on a disk in a file with the I/O scheduler BFQ."""
+    with disk_with_bfq(tmp_path / "disk") as device, contextlib.ExitStack() as stack:
+        parent = next((Path(each) for each in ("/sys/fs/cgroup/blkio", "/sys/fs/cgroup") if has_weights(each)), None)
+        if parent is None:
+            pytest.skip("no group of this machine has a weight of BFQ")
+        groups = [parent / f"iotide-test-{os.getpid()}-{job}" for job in "ab"]
+        for group in groups:
+            group.mkdir()
+            stack.callback(group.rmdir)
+
+        def weights() -> list[str]:
+            names = ("io.bfq.weight", "blkio.bfq.weight_device")
+            return [(group / name).read_text() for group in groups for name in names if (group / name).exists()]
+
+        backend = ControlGroupWeights(f"{parent}/iotide-test-{os.getpid()}-{{job}}", device)
+        untouched = weights()
+        assert backend.apply([Limit("a", 1e6, 0.1), Limit("b", 2e6, 0.2)]) == []
+        assert [re.findall(rf"^{device} (\d+)$", text, re.M) for text in weights()] == [["14"], ["29"]]
+        assert backend.clear() == []
+        assert weights() == untouched
+
+
+def has_weights(folder: str) -> bool:
+    """Return whether a new group in a folder has a weight of BFQ."""
+    group = Path(folder) / f"iotide-probe-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
+        return False
+    try:
+        return any((group / name).exists() for name in ("io.bfq.weight", "blkio.bfq.weight_device"))
+    finally:
+        group.rmdir()
+
+
+@contextlib.contextmanager
+def disk_with_bfq(image: Path) -> Iterator[str]:
+    """Attach a file as a disk that BFQ schedules; yield its MAJOR:MINOR."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can attach a file as a disk")
+    image.write_bytes(bytes(1 << 20))
+    attached = subprocess.run([need("losetup"), "--find", "--show", str(image)], capture_output=True, text=True)
+    if attached.returncode != 0:
+        pytest.skip(f"no file can be attached as a disk: {attached.stderr.strip()}")
+    disk = Path("/sys/block") / Path(attached.stdout.strip()).name
+    try:
+        if "bfq" not in (disk / "queue/scheduler").read_text():
+            pytest.skip("this kernel has no BFQ")
+        (disk / "queue/scheduler").write_text("bfq")
+        yield (disk / "dev").read_text().strip()
+    finally:
+        subprocess.run(["losetup", "--detach", attached.stdout.strip()], check=True)
 
 
 def test_wrong_use_is_told(tmp_path: Path) -> None:

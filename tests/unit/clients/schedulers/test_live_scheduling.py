@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients.schedulers.backends.cgroup import ControlGroups, device_of
+from iotide.clients.schedulers.backends.cgroup import ControlGroups, ControlGroupWeights, device_of, weights_of
 from iotide.clients.schedulers.backends.lustre_tbf import PARAMETER, LustreTbf, lctl_runner
 from iotide.clients.schedulers.limits import Limit, decide
 from iotide.clients.schedulers.live_jobs import LiveJobs, forecast_of
@@ -253,6 +253,37 @@ def test_group_gets_its_limit_and_loses_it(tmp_path: Path, is_v2: bool) -> None:
     assert (held("a"), held("b")) == (lifted, limited)
     assert backend.clear() == []
     assert held("b") == lifted
+
+
+@pytest.mark.parametrize("file", ["io.bfq.weight", "io.weight", "blkio.bfq.weight_device"])
+def test_group_gets_its_weight_and_loses_it(tmp_path: Path, file: str) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).touch()
+
+    def held() -> list[str]:
+        return [(tmp_path / name / file).read_text() for name in "ab"]
+
+    backend = ControlGroupWeights(f"{tmp_path}/{{job}}", "254:0")
+    assert backend.apply([limit("a", CAPACITY / 10), limit("elsewhere", CAPACITY / 10)]) == []
+    assert held() == ["254:0 12\n", ""]
+    assert backend.apply([limit("b", CAPACITY / 5)]) == []
+    assert held() == ["254:0 default\n", "254:0 25\n"]
+    (tmp_path / "elsewhere").mkdir()
+    (problem,) = backend.apply([limit("elsewhere", 1e6)])
+    assert "bfq" in problem
+    assert backend.clear() == []
+    assert held() == ["254:0 default\n"] * 2
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_weights_have_the_ratios_of_the_shares(parts: list[float]) -> None:
+    whole = max(1.0, sum(parts))
+    limits = [Limit(str(number), 1.0, part / whole) for number, part in enumerate(parts)]
+    weights = weights_of(limits)
+    rest = 1 - sum(each.weight for each in limits)
+    most = max(rest, *(each.weight for each in limits), 0)
+    assert weights == pytest.approx({each.job: max(1, 100 * each.weight / most) for each in limits}, abs=0.51)
 
 
 def test_job_s_name_leads_to_no_other_folder(tmp_path: Path) -> None:
