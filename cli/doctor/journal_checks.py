@@ -67,9 +67,11 @@ def server_findings(servers: Sequence[str], replicas: int, unsynced: Sequence[st
 
 
 def store_findings(stores: Stores) -> list[Finding]:
-    """Return a finding per store that is unknown, full or nearly full. Return one for all if there is none."""
+    """Return a finding per store that is unknown, faulty, full or nearly full. Return one for all if there is none."""
     remedy = "start this server, or correct journal.monitors"
     found, most = [Finding("NATS store", False, False, problem, remedy) for problem in stores.unknown], 0.0
+    remedy = "see the log of this server; if its disk was full, free space and restart it"
+    found += [Finding("NATS store", False, False, fault, remedy) for fault in stores.unhealthy]
     for each in stores.limited:
         used = each.used / each.limit
         most = max(most, used)

@@ -18,6 +18,7 @@ from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink
 from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.jetstream.resources import lease_bucket, stream_names
+from iotide.daemon.journal.jetstream.stores import Stores, server_fault
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.events import ConfigError
@@ -161,6 +162,19 @@ def test_full_store_is_reported_and_costs_no_record(
     after, found = begun(settings, tmp_path)
     assert numbers(found) == list(range(1, 9))
     after.release()
+
+
+@pytest.mark.slow
+def test_the_fault_of_a_server_is_reported(tmp_path: Path) -> None:
+    with nats_servers(tmp_path / "nats", 3) as three:
+        assert [server_fault(monitor) for monitor in three.monitors] == ["", "", ""]
+        three.kill(0)
+        three.kill(1)
+        fault = wait_for(lambda: server_fault(three.monitors[2]), what="a fault of a server without its peers")
+        assert "JetStream" in fault
+        assert server_fault(three.monitors[0]) == ""
+    (finding,) = store_findings(Stores(unhealthy=(fault,)))
+    assert (finding.works, finding.necessary, finding.detail) == (False, False, fault)
 
 
 def test_silent_monitor_is_named_and_the_other_servers_are_checked(settings: JournalSettings, tmp_path: Path) -> None:
