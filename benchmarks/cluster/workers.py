@@ -8,6 +8,10 @@ Senders and the NATS server of ``--workers`` share the two cores with the aggreg
 measured too: of the aggregators (one process, or gateway and partitions), of the NATS server and of the senders. The
 ratio of events per CPU second of the aggregators shows what a message costs more behind a gateway.
 
+One worker is limited by its one process, while senders, server, gateway and snapshots run on the other core. Two
+workers are limited by both cores. At the CPU time per event of one worker, the cores allow at most cores / (cores that
+its run used) times its events. This bound is a figure, too.
+
     IOTIDE_EVENTS=6000000 python benchmarks/run.py workers
 """
 
@@ -205,9 +209,11 @@ def measure() -> list[Figure]:
         figures.append(Figure(f"{name}: batch acknowledged, p99", each.p99_s * 1e3, "ms", better="lower"))
     one, several = rounds["one aggregator"], rounds[f"{WORKERS} workers"]
     single = rounds["1 worker"]
+    used_cores = sum(single.cpu_s.values()) / single.wall_s
     return [
         *figures,
         Figure(f"{WORKERS} workers against 1 worker", single.wall_s / several.wall_s, "times", ">= 1.7 times"),
+        Figure(f"{CORES} cores allow, at one worker's CPU time per event", CORES / used_cores, "times"),
         Figure(f"{WORKERS} workers against one aggregator", one.wall_s / several.wall_s, "times"),
         Figure(
             f"{WORKERS} workers: added latency, p99",
