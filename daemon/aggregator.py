@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Final
 
-from ..events import Definitions, EventBatch, StreamInfo
+from ..analyzers.pipeline.whole_streams import WholeStream
+from ..events import NODE_COLLECTOR, Definitions, EventBatch, StreamInfo
 from ..events.losses import MISPLACED, STATE_LOST, checked
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
 from .bounds import BoundLog
-from .ingest.sink import StreamForgottenError
+from .ingest.sink import StreamForgottenError, pass_separately
 from .jobs.accounting.loss_sink import LossSink
 from .jobs.introductions import close_stream, open_stream
 from .jobs.job_ids import clean_job
@@ -24,6 +25,7 @@ from .jobs.job_summary import published_summary
 from .jobs.lifecycle.job_schedule import JobSchedule, due_event, next_check_s
 from .jobs.lifecycle.prediction_step import PredictionStep
 from .jobs.lifecycle.recorded_steps import Kind, without_recording
+from .jobs.lifecycle.whole_streams import add_whole_streams
 from .jobs.losses.early_losses import REFUSED
 from .jobs.losses.failures import Failures
 from .jobs.session import JobSession
@@ -197,6 +199,32 @@ class Aggregator(LossSink):
             self._ages.schedule(job, max(next_check_s(session, self._settings), now))
             if session.streams:
                 self._schedule.plan(session, now)
+
+    def whole_streams(self, streams: Sequence[WholeStream]) -> None:
+        """Process streams that have ended, those of one job together."""
+        waiting: list[WholeStream] = []
+        for each in streams:
+            job = clean_job(each.info.job)
+            fits = each.is_usual and each.stream not in self._job_of and each.stream not in self._forgotten
+            fits = fits and each.info.source != NODE_COLLECTOR
+            if waiting and not (fits and job == clean_job(waiting[0].info.job)):
+                self._add_whole_streams(waiting)
+                waiting = []
+            if fits and job in self.jobs:
+                waiting.append(each)
+            else:
+                pass_separately(self, [each])
+        if waiting:
+            self._add_whole_streams(waiting)
+
+    def _add_whole_streams(self, streams: Sequence[WholeStream]) -> None:
+        session, now = self.jobs[clean_job(streams[0].info.job)], self._steady()
+        if not add_whole_streams(session, streams, self.clock(), now, journalled=self.journals):
+            pass_separately(self, streams)
+            return
+        self._transition(session, JobEvent.EVENT)
+        self._ages.schedule(session.job, max(next_check_s(session, self._settings), now))
+        self._schedule.plan(session, now, session.unseen_s(self.clock()))
 
     # ---- time ----
 

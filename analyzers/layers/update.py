@@ -77,7 +77,17 @@ class LayerAnalyzer:
             info: introduction of the stream.
             files: files by the job's numbers, the same for all streams.
         """
+        self.update_parts([(batch, stream, info)], files)
+
+    def update_parts(self, parts: Sequence[tuple[EventBatch, str, StreamInfo]], files: Sequence[FileInfo]) -> None:
+        """Add events of several streams, which are processed together: each pass is costly."""
         self._known = files
+        for batch, stream, info in parts:
+            self._put(batch, stream, info)
+        if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _MIN_AT_ONCE), _MAX_AT_ONCE):
+            self._process_buffered()
+
+    def _put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         if stream not in self._pids:
             self._pids[stream] = info.pid
             if info.pid and info.pid in self._closing.values():  # a pid in use again is another process
@@ -88,7 +98,7 @@ class LayerAnalyzer:
             part = batch if not at and len(batch) <= room else batch.select(slice(at, at + room))
             at += len(part)
             self._new.put(part, stream, info)
-            if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _MIN_AT_ONCE), _MAX_AT_ONCE):
+            if len(self._new) >= _MAX_AT_ONCE:
                 self._process_buffered()
 
     def close_stream(self, stream: str) -> None:

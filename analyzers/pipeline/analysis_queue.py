@@ -70,15 +70,19 @@ class AnalysisQueue:
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Add events of a stream."""
+        runs = [Run(stream, info, len(batch))]
+        if self._runs and self._runs[-1].stream == stream and self._runs[-1].info is info:
+            runs = [Run(stream, info, self._runs.pop().length + len(batch))]
+        self.put_runs(batch, runs)
+
+    def put_runs(self, batch: EventBatch, runs: list[Run]) -> None:
+        """Add events of several streams."""
         self._whole = None
         if len(self._batches) == _MAX_PIECES:
             self._batches = [concatenate(self._batches)]
         self._batches.append(batch)
         self._length += len(batch)
-        if self._runs and self._runs[-1].stream == stream and self._runs[-1].info is info:
-            self._runs[-1] = Run(stream, info, self._runs[-1].length + len(batch))
-        else:
-            self._runs.append(Run(stream, info, len(batch)))
+        self._runs += runs
 
     def since(self, first: int) -> QueuedEvents:
         """Return all events except the ``first`` ones; there must be some."""

@@ -27,8 +27,7 @@ class JobLayers:
 
     def update(self, queued: QueuedEvents) -> None:
         """Add events."""
-        for batch, stream, info in queued.parts():
-            self._analyzer.update(batch, stream, info, self._names.files)
+        self._analyzer.update_parts(queued.parts(), self._names.files)
 
     def close_stream(self, stream: str) -> None:
         """End a stream, and the enclosing calls in it."""

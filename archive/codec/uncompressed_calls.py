@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import EventBatch, concatenate, is_constant
-from ...events.definitions import DefinitionTable
+from ...events.definitions import Definitions, DefinitionTable
 from ...events.schema import COLUMNS
 from ..integers.byte_templates import count_numbers
 from .encoding import Part
@@ -28,6 +29,9 @@ _THREAD: Final = 3
 """Number of values per thread, the last decimal ones of a section's text: pid, tid and rank."""
 _ALIKE: Final = tuple(name for name in COLUMNS if name not in ("start", "duration", "rank", "pid", "tid"))
 """Columns that are equal for calls whose parts differ only in the thread."""
+_alike: Final = attrgetter(*_ALIKE)
+_MAX_KEYS: Final = 64
+"""Maximum number of keys that are found by the identities of columns."""
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -75,6 +79,25 @@ class PartCache:
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[Part, int]] = {}
         self._bytes = 0
+        self._keys: dict[tuple[int, ...], tuple[tuple[npt.NDArray[Any], ...], Definitions, bytes | None]] = {}
+        """Keys by the identities of columns, which live as long as they are here."""
+
+    def key_of_whole(self, batch: EventBatch, definitions: Definitions, table: DefinitionTable) -> bytes | None:
+        """Return the key of a stream's only batch. Batches of repeated processes share most columns."""
+        columns = (*_alike(batch), batch.rank)
+        threads = (batch.pid, batch.tid, batch.rank)
+        if not all(map(is_constant, threads)) or batch.pid[0] < 0 or batch.tid[0] < 0:
+            return self.key_of(batch, table)
+        ids = tuple(map(id, columns))
+        if (known := self._keys.get(ids)) is not None:
+            _, defined, key = known
+            if defined.strings == definitions.strings and defined.signatures == definitions.signatures:
+                return key
+        if len(self._keys) >= _MAX_KEYS:
+            self._keys.clear()
+        key = self.key_of(batch, table)
+        self._keys[ids] = columns, definitions, key
+        return key
 
     @staticmethod
     def key_of(batch: EventBatch, table: DefinitionTable) -> bytes | None:
@@ -84,9 +107,8 @@ class PartCache:
         thread = [_only(column) for column in (batch.pid, batch.tid, batch.rank)]
         if thread[0] is None or thread[1] is None or thread[2] is None or thread[0] < 0 or thread[1] < 0:
             return None
-        columns = [getattr(batch, name) for name in _ALIKE]
         texts = _encoder.encode((thread[2], *table.call_texts()))
-        return blake2b(b"".join([*(each.tobytes() for each in columns), texts]), digest_size=20).digest()
+        return blake2b(b"".join([*(each.tobytes() for each in _alike(batch)), texts]), digest_size=20).digest()
 
     def find(self, key: bytes, batch: EventBatch) -> Part | None:
         """Return the part for calls with the given key."""

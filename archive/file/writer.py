@@ -25,6 +25,8 @@ _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12
 _LONG: Final = MAX_PIECE // 4
 """Size of encoded definitions above which they are halved, bytes. That of one file has at most 100,000."""
+_MAX_TOGETHER: Final = 4096
+"""Number of a stream's calls up to which an equal stream is looked for."""
 _MAX_LANES: Final = 8
 """Number of streams of one rank that are identified by rank. Further ones are identified by their order."""
 _MAX_RANK: Final = 2**31 - 1
@@ -161,6 +163,19 @@ class ArchiveWriter:
         del self._streams[stream]
         return self._take_ready()
 
+    def whole(self, stream: str, info: StreamInfo, batch: EventBatch, definitions: Definitions) -> bytes:
+        """Add a new stream with all of its events, and end it."""
+        known = self._streams[stream] = _Open(stream, info, StreamCompressor(tick_ns=self._tick_ns))
+        known.taken = len(batch)
+        self.taken += len(batch)
+        known.table.apply(definitions)
+        known.names = definitions
+        if 0 < len(batch) <= _MAX_TOGETHER:
+            self._section_of_few(known, batch, self._alike.key_of_whole(batch, definitions, known.table))
+        else:
+            self._compress(known, batch)
+        return self.closed(stream, {})
+
     def discard(self, stream: str) -> None:
         """Remove a stream, open or not, with its data that is in no closed section."""
         if (known := self._streams.pop(stream, None)) is not None:
@@ -231,7 +246,7 @@ class ArchiveWriter:
 
     def _close_section(self, known: _Open) -> None:
         if (few := known.few.take(known.table)) is not None:
-            self._section_of_few(known, few)
+            self._section_of_few(known, few, self._alike.key_of(few, known.table))
             return
         section = known.compressor.finish()
         if section is not None:
@@ -239,8 +254,7 @@ class ArchiveWriter:
         else:
             self._introduce(known)
 
-    def _section_of_few(self, known: _Open, calls: EventBatch) -> None:
-        key = self._alike.key_of(calls, known.table)
+    def _section_of_few(self, known: _Open, calls: EventBatch, key: bytes | None) -> None:
         part = self._alike.find(key, calls) if key is not None else None
         if part is None:
             self._compress(known, calls)

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final, ParamSpec, Protocol
 
-from ...collectors.source import Changed, Chunk, Lost, Opened, Source, SourceItem
+from ...analyzers.pipeline.whole_streams import WholeStream
+from ...collectors.source import Changed, Chunk, Closed, Lost, Opened, Source, SourceItem
 from ...daemon.ingest.ingest_settings import IngestStats
-from ...daemon.ingest.sink import Sink
-from ...events import BatchJob, ProtocolError
+from ...daemon.ingest.sink import Sink, pass_whole_streams
+from ...events import BatchJob, ProtocolError, StreamInfo
 from ...events.losses import BYTES, EVENTS
 from .background_loop import BacklogPressure
 from .burst_deferral import MIN_BURST_CALLS, BurstDeferral
@@ -32,6 +33,10 @@ _REST_S: Final = 0.02
 _HEARTBEAT_S: Final = 1.0
 _POLL_S: Final = 0.05
 _COLLECTOR: Final = "run"
+_MAX_TOGETHER: Final = 16_384
+"""Number of events from which streams that have ended are passed on."""
+_ITEMS_OF_ONE: Final = 3
+"""Number of items of a stream of which everything has arrived: its beginning, its events and its end."""
 _P = ParamSpec("_P")
 
 
@@ -110,8 +115,14 @@ class Feed:
     def pump(self) -> bool:
         """Pass on a bounded amount of the source's data; return whether there was any."""
         items = self._source.poll()
-        for item in items:
-            self._pass_item(item)
+        at = 0
+        while at < len(items):
+            if whole := self._whole_streams(items, at):
+                self._pass_whole_streams(whole)
+                at += _ITEMS_OF_ONE * len(whole)
+            else:
+                self._pass_item(items[at])
+                at += 1
         if items:
             self.on_items()
         self.pressure.update(self._source.waiting_calls)
@@ -169,13 +180,47 @@ class Feed:
             self._report_losses(item.stream, item.job, item.losses)
         elif isinstance(item, Opened):
             stats.streams += 1
-            self._notify_sink(sink.opened, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
+            self._notify_sink(sink.opened, item.stream, self._described(item.info))
         elif isinstance(item, Changed):
-            self._notify_sink(sink.changed, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
+            self._notify_sink(sink.changed, item.stream, self._described(item.info))
         else:
             stats.streams -= 1
             lost = item.losses | self._losses.pop((item.stream, ""), Counter())
             self._notify_sink(sink.closed, item.stream, lost)
+
+    def _whole_streams(self, items: list[SourceItem], at: int) -> list[WholeStream]:
+        """Return the streams from an item on of which everything has arrived, without other items in between."""
+        found, events = list[WholeStream](), 0
+        while at + _ITEMS_OF_ONE <= len(items) and events < _MAX_TOGETHER:
+            first, chunk, last = items[at : at + _ITEMS_OF_ONE]
+            if not (isinstance(first, Opened) and isinstance(chunk, Chunk) and isinstance(last, Closed)) or last.losses:
+                break
+            if not first.stream == chunk.stream == last.stream:
+                break
+            found.append(WholeStream(first.stream, self._described(first.info), chunk.batch, chunk.definitions))
+            events += len(chunk.batch)
+            at += _ITEMS_OF_ONE
+        return found
+
+    def _described(self, info: StreamInfo) -> StreamInfo:
+        """Return a description with what is known about the job."""
+        return info.ending_at(self._ends_at_s).of_batch(self._batch_job)
+
+    def _pass_whole_streams(self, streams: list[WholeStream]) -> None:
+        """Pass on streams that have ended."""
+        stats, events = self._stats, sum(len(each.batch) for each in streams)
+        stats.messages += _ITEMS_OF_ONE * len(streams)
+        try:
+            pass_whole_streams(self._sink, streams)
+        except Exception:
+            stats.failed += 1
+            _log.exception("the aggregator raised an exception")
+            lost = {f"{EVENTS}rejected": events, f"{BYTES}rejected": sum(each.batch.moved for each in streams)}
+            self._source.counters.update(lost)
+            self._report_losses("", streams[0].info.job, +Counter(lost))
+        else:
+            stats.batches += len(streams)
+            stats.events += events
 
     def _batch(self, chunk: Chunk) -> None:
         stats = self._stats

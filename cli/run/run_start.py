@@ -209,10 +209,9 @@ def _burst_wait(bounds: SpoolSettings, source: RelayedSource, low_priority: LowP
 def _load_analysis(
     pause: Callable[[], None] | None = None,
 ) -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
+    gc.set_threshold(_OBJECTS)  # before the imports, whose modules stay, too
     with lean_imports(pause):
         from .run_session import open_session
-
-    gc.set_threshold(_OBJECTS)
 
     return open_session
 

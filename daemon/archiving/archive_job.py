@@ -128,6 +128,10 @@ class ArchivedJob:
         """Add events of an open stream."""
         self._queue_output(lambda: self._writer.batch(stream, batch, definitions), stream)
 
+    def whole(self, stream: str, info: StreamInfo, batch: EventBatch, definitions: Definitions) -> None:
+        """Add a stream that has ended without losses, with all of its events."""
+        self._queue_output(lambda: self._writer.whole(stream, info, batch, definitions), stream)
+
     def count_left_out(self, stream: str, reason: str, events: int) -> None:
         """Count events that are not archived, for the record of the stream's end."""
         if events:

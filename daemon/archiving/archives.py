@@ -7,13 +7,14 @@ import logging
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from ...analyzers.pipeline.whole_streams import WholeStream
 from ...events import NODE_COLLECTOR, ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
-from ..ingest.sink import ForwardingSink, Sink
+from ..ingest.sink import ForwardingSink, Sink, pass_separately, pass_whole_streams
 from .archive_head import is_beginning_of
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, apply_retention, make_writable, sync_files
 from .archive_job import ArchivedJob, MissingListener, always_ready
@@ -197,6 +198,25 @@ class Archives(ForwardingSink):
             self._schedule_checkpoint(job)
         self._job_of_stream.pop(stream, None)
         self._set_open_bytes(stream, 0)
+
+    def whole_streams(self, streams: Sequence[WholeStream]) -> None:
+        """Forward streams that have ended, and archive them."""
+        names = {self._job_of(each.info) for each in streams}
+        odd = any(e.stream in self._job_of_stream or e.info.source == NODE_COLLECTOR for e in streams)
+        if odd or not all(map(self._has_room, names)):
+            pass_separately(self, streams)
+            return
+        pass_whole_streams(self._next, streams)
+        for each in streams:
+            self._jobs[self._job_of(each.info)].whole(*each)
+        for name in names:
+            self._schedule_checkpoint(self._jobs[name])
+
+    def _has_room(self, name: str) -> bool:
+        """Return whether a job has an archive that accepts events now."""
+        job = self._jobs.get(name) if self._has_job(name) else None
+        is_open = job is not None and not job.is_given_up and job.written < self._settings.job_bytes
+        return job is not None and is_open and not self._full_reason(job)
 
     def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         """Forward losses; the next checkpoint records them."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
+from ...analyzers.pipeline.whole_streams import WholeStream
 from ...events import Definitions, EventBatch, IotideError, StreamInfo
 
 
@@ -114,3 +115,28 @@ class ForwardingSink:
     def collector_lost(self, collector: str) -> None:
         """Mark a collector as silent."""
         self._next.collector_lost(collector)
+
+
+@runtime_checkable
+class WholeStreamSink(Sink, Protocol):
+    """A sink that takes streams that have ended together, with less work."""
+
+    def whole_streams(self, streams: Sequence[WholeStream]) -> None:
+        """Process streams as if each had been opened, had one batch, and was closed without losses."""
+        ...
+
+
+def pass_whole_streams(sink: Sink, streams: Sequence[WholeStream]) -> None:
+    """Pass streams that have ended on to any sink."""
+    if isinstance(sink, WholeStreamSink):
+        sink.whole_streams(streams)
+        return
+    pass_separately(sink, streams)
+
+
+def pass_separately(sink: Sink, streams: Sequence[WholeStream]) -> None:
+    """Open, process and close each stream."""
+    for stream, info, batch, definitions in streams:
+        sink.opened(stream, info)
+        sink.batch(stream, batch, definitions)
+        sink.closed(stream, {})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec import Struct, field
 
 from ...analyzers.online.predictor import Predictor
-from ...analyzers.pipeline.analysis_queue import AnalysisQueue
+from ...analyzers.pipeline.analysis_queue import AnalysisQueue, Run
 from ...analyzers.pipeline.contract import Analyzer, JobContext, Reporting
 from ...analyzers.pipeline.job_totals import JobTotals
 from ...analyzers.pipeline.numbering import JobNames
@@ -141,9 +141,30 @@ class JobAnalyzers:
         self._pids[stream] = info.pid
         self.events += len(batch)
         self._queue.put(batch, stream, info)
-        share = self.events * self._settings.queue_share  # a job with few events queues few
-        if len(self._queue) >= min(max(share, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS):
+        if self._is_due:
             self._catch_up_all()
+
+    def put_ended(self, batch: EventBatch, runs: list[Run]) -> None:
+        """Add the events of streams that have ended, each without earlier events."""
+        pids = {run.info.pid for run in runs if run.info.pid}
+        if len(pids) < len(runs) or not pids.isdisjoint(self._closing.values()):  # a pid is used again
+            at = 0
+            for stream, info, length in runs:
+                self.put(batch.select(slice(at, at + length)), stream, info)
+                self.close_stream(stream)
+                at += length
+            return
+        self.events += len(batch)
+        self._queue.put_runs(batch, runs)
+        self._closing.update((run.stream, run.info.pid) for run in runs)
+        if self._is_due or len(self._closing) >= _MAX_CLOSING:
+            self._catch_up_all()
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether the queue is long enough."""
+        share = self.events * self._settings.queue_share  # a job with few events queues few
+        return len(self._queue) >= min(max(share, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS)
 
     def close_stream(self, stream: str) -> None:
         """Close a stream."""

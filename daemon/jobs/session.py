@@ -186,8 +186,7 @@ class JobSession:
         self.add_losses(grown, now_s, self.heard_until_ns.pop(stream, None))
         self._add_collector_losses(self.handovers.close_stream(stream, losses or {}), now_s)
         if self.streams.pop(stream, None) is not None:
-            self.flushed = True
-            self._flush()
+            self.flush()
             self.infos.pop(stream)
             self.analyzers.close_stream(stream)
         if not (self.streams or self.nodes.collectors):
@@ -220,19 +219,22 @@ class JobSession:
             self.losses.add(Counter({MISPLACED: shifted}))
             last = int(batch.end.max())
         batch = names.translate(batch)
-        self._count(batch, last, now_s)
         self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
+        self.take_in(batch, last, now_s)
+        self.analyzers.put(batch, stream, self.infos[stream])
+
+    def take_in(self, batch: EventBatch, last: int, now_s: float) -> None:
+        """Count events in the job's numbers, and add them to the signal; ``last``: the end of the latest."""
+        self._count(batch, last, now_s)
         self._add_to_signal(batch, last, now_s)
         self.flushed = self.flushed or bool((representatives(batch.flags) & int(Flag.AGGREGATE)).any())
-        self.analyzers.put(batch, stream, self.infos[stream])
 
     def predict(self, now_s: float, *, whole: bool = False, search: bool = True) -> Prediction | None:
         """Predict from the present data; None before the first event.
 
         Args:
             now_s: time of day; a trace with its own clock is predicted from its last event.
-            whole: use all stored data up to the last I/O instead of the adapted window: the final prediction of a job,
-                without a next phase.
+            whole: use all data up to the last I/O instead of the adapted window, and predict no next phase.
             search: False skips the search for a period, which takes most of the time.
 
         Raises:
@@ -379,7 +381,9 @@ class JobSession:
                 self.file_systems.add(batch)
                 self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Handle the end of a stream."""
+        self.flushed = True
         with self.failures.guard_input(SIGNAL) as is_active:
             if is_active:
                 self.predictor.flush()

@@ -74,6 +74,9 @@ class Streams:
         self._templates = ProcessTemplates()
         self._processes: dict[int, TracedProcess] = {}  # by token
         self._touched: dict[int, None] = {}
+        self._unopened: dict[int, tuple[float, Opened]] = {}
+        """Beginnings of streams, and when they came. They wait like the first events: short streams then follow one
+        another as a whole."""
         self._items: list[SourceItem] = []
 
     # ---- receiver of a drain ----
@@ -140,8 +143,11 @@ class Streams:
             templates,
             int(facts["pid"]),
         )
+        self._unopened[token] = self._clock(), Opened(self._processes[token].stream, info)
+        self._touched[token] = None
+        if not self._counters["processes"]:  # the command itself: a job has the name of the command that began first
+            self._begin(token)
         self._counters["processes"] += 1
-        self._items.append(Opened(self._processes[token].stream, info))
 
     def _learn_image(self, pid: int) -> None:
         """Record the program file of a process. Its library reports the program that runs in it."""
@@ -154,6 +160,7 @@ class Streams:
             return
         self._touched[token] = None
         if process.update_counters(rank, ranks, counts):
+            self._begin(token)
             self._items.append(Changed(process.stream, process.info))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
@@ -250,10 +257,12 @@ class Streams:
         for token in list(self._touched):
             if (process := self._processes.get(token)) is not None:
                 if process.may_wait(now_s, self._patience_s):
-                    self._report_losses(process)
+                    self._report_losses(token, process)
+                    if (waiting := self._unopened.get(token)) is not None and now_s - waiting[0] >= self._patience_s:
+                        self._begin(token)
                 else:
                     self._emit_items(token, process)
-                if process.is_waiting:
+                if process.is_waiting or token in self._unopened:
                     continue
             self._touched.pop(token, None)
         self.waiting_lines = 0
@@ -285,7 +294,9 @@ class Streams:
             self._fail(token, process, error)
 
     def _emit_items(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
-        self._report_losses(process)  # before the events that follow a gap, also in what an archive saves in between
+        self._begin(token)
+        # before the events that follow a gap, also in what an archive saves in between
+        self._report_losses(token, process)
         more = True
         while more:
             try:
@@ -298,16 +309,23 @@ class Streams:
                 self._counters["events"] += 0 if events is None else len(events)
                 self._items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
             more = events is not None and process.is_waiting
-        self._report_losses(process)
+        self._report_losses(token, process)
 
-    def _report_losses(self, process: TracedProcess) -> None:
+    def _begin(self, token: int) -> None:
+        """Report the beginning of a stream, before everything else of it."""
+        if (waiting := self._unopened.pop(token, None)) is not None:
+            self._items.append(waiting[1])
+
+    def _report_losses(self, token: int, process: TracedProcess) -> None:
         if losses := process.take_losses():
+            self._begin(token)
             self._items.append(Lost(losses, process.stream))
 
     def _fail(self, token: int, process: TracedProcess, error: Exception) -> None:
         self._counters["processes_failed"] += 1
         self._problems.add(InputError(process.stream, None, repr(error), "a process that can be followed"))
         del self._processes[token]
+        self._begin(token)
         self._give_up(token)
         process.close()
         self._items.append(Closed(process.stream, +process.losses))

@@ -30,6 +30,11 @@ class Handovers:
         # by the end of a cut-off stream's name: received events and reported losses
         self._ended: OrderedDict[str, int] = OrderedDict()
 
+    @property
+    def are_pending(self) -> bool:
+        """Whether a stream may continue, or be continued by, another one."""
+        return bool(self._awaited or self._ended)
+
     def open_stream(self, stream: str, info: StreamInfo) -> int:
         """Open a stream, or resume one. Return the number of events of its predecessor that are known to be lost."""
         if (before := self._ended.pop(stream.rpartition(":")[2], None)) is not None:

@@ -77,6 +77,11 @@ class Ledger:
             account.received += events
             account.journalled += events if journalled else 0
 
+    def add_ended(self, streams: int, events: int, *, journalled: bool) -> None:
+        """Add streams that have ended, all of whose events were received."""
+        self.ended.add(Account(received=events, journalled=events if journalled else 0))
+        self.ended_streams += streams
+
     def set_taken(self, stream: str, events: int, *, ended: bool) -> None:
         """Update the number of events that the collector got."""
         if (account := self.streams.get(stream)) is not None:

@@ -121,3 +121,26 @@ def test_remembered_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     bounded = written(actions)
     monkeypatch.setattr(uncompressed_calls, "MAX_UNCOMPRESSED_CALLS", 0)
     assert written(actions) == bounded
+
+
+def test_whole_streams_are_archived_byte_for_byte_as_others() -> None:
+    shared = calls(5, 7, 7)
+    others = {"signature": 1 + np.arange(5) % 2, "call": 1}
+    one = Definitions([(1, "write"), (2, "read"), (3, "close")], [], [], [(1, "write()"), (2, "read()")])
+    two = Definitions(one.strings, [], [], [(1, "write(1)"), (2, "read()")])
+    streams = [
+        *((shared.replace(pid=pid, tid=pid, start=shared.start + pid), one) for pid in (8, 9, -1, 10)),
+        *((shared.replace(pid=pid, tid=7), two) for pid in (8, 9)),
+        *((shared.replace(pid=8, tid=np.arange(5)), one) for _ in range(2)),
+        *((calls(5, pid, pid, **others), one) for pid in (3, 4)),
+        *((calls(length, 3, 3), one) for length in (0, 5000, 5000)),
+    ]
+    together, apart = ArchiveWriter(), ArchiveWriter()
+    archives = [together.begin({}), apart.begin({})]
+    for number, (batch, names) in enumerate(streams):
+        name, info = f"s{number}", StreamInfo(job="job", source="preload")
+        archives[0] += together.whole(name, info, batch, names)
+        for part in (apart.opened(name, info), apart.batch(name, batch, names), apart.closed(name, {})):
+            archives[1] += part
+        assert (together.taken, together.handed_out) == (apart.taken, apart.handed_out)
+    assert archives[0] + together.end() == archives[1] + apart.end()

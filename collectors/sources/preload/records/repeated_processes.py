@@ -20,10 +20,10 @@ from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
 
 MAX_LOG: Final = 32_768
 """Maximum size of a process's definitions for a lookup, bytes."""
-MAX_LINES: Final = 256
-_MAX_NAMED: Final = 4096
+MAX_LINES: Final = 2048
+_MAX_NAMED: Final = 32_768
 """Maximum size of definitions for a lookup that ignores file names, bytes. Larger ones are rarely equal."""
-_MAX_BYTES: Final = 8 << 20
+_MAX_BYTES: Final = 32 << 20
 """Maximum size of stored templates, bytes; above it all are discarded."""
 _MAX_MET: Final = 8192
 """Maximum number of keys that occurred once and are remembered."""

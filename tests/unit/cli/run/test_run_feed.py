@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, cast
 
+from iotide.analyzers.pipeline.whole_streams import WholeStream
 from iotide.cli.run.burst_deferral import BurstDeferral
 from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings
-from iotide.collectors.source import Closed, SourceItem
+from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
 from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.ingest.sink import Sink
+from iotide.events import Definitions, StreamInfo, make_batch
+from support.servers.sinks import RememberingSink
 
 
-class OneStream:
-    """A source whose first poll returns the end of a stream."""
+class Given:
+    """A source whose first poll returns given items."""
 
     waiting_calls = 0
 
-    def __init__(self) -> None:
-        self.items: list[SourceItem] = [Closed("stream")]
+    def __init__(self, *items: SourceItem) -> None:
+        self.items: list[SourceItem] = list(items)
 
     def poll(self) -> list[SourceItem]:
         items, self.items = self.items, []
@@ -39,7 +43,33 @@ class Receiver:
 def test_feed_reports_that_it_has_passed_on_items() -> None:
     sink, seen = Receiver(), list[int]()
     deferral = BurstDeferral(SpoolSettings(), 1.0)
-    feed = Feed(cast(Any, OneStream()), cast(Sink, sink), IngestStats(), "host", deferral)
+    feed = Feed(cast(Any, Given(Closed("stream"))), cast(Sink, sink), IngestStats(), "host", deferral)
     feed.on_items = lambda: seen.append(len(sink.ended))
     assert [feed.pump(), feed.pump()] == [True, False]
     assert seen == [1]
+
+
+def test_feed_passes_streams_that_came_as_a_whole_on_together() -> None:
+    batch, names = make_batch(2, {"call": 1}), Definitions([(1, "write")])
+    infos = [StreamInfo(job="job", source="preload", pid=number, clock_offset_ns=0) for number in range(5)]
+
+    def whole(number: int, lost: int = 0) -> list[SourceItem]:
+        name, losses = f"s{number}", +Counter({"events_dropped:ring_full": lost})
+        return [Opened(name, infos[number]), Chunk(name, batch, names), Closed(name, losses)]
+
+    items = [*whole(0), *whole(1), *whole(2, lost=1), Opened("s3", infos[3]), *whole(4), Closed("s3")]
+    sink, stats = RememberingSink(), IngestStats()
+    together: list[list[str]] = []
+
+    class Whole(RememberingSink):
+        def whole_streams(self, streams: Sequence[WholeStream]) -> None:
+            together.append([each.stream for each in streams])
+
+    for receiver in (sink, whole_sink := Whole()):
+        stats = IngestStats()
+        feed = Feed(cast(Any, Given(*items)), receiver, stats, "host", BurstDeferral(SpoolSettings(), 1.0), 99.0)
+        assert feed.pump()
+        assert (stats.messages, stats.batches, stats.events, stats.streams) == (14, 4, 8, 0)
+    assert together == [["s0", "s1"], ["s4"]]
+    assert {name: len(starts) for name, starts in sink.starts.items()} == {"s0": 2, "s1": 2, "s2": 2, "s3": 0, "s4": 2}
+    assert {name: len(starts) for name, starts in whole_sink.starts.items()} == {"s2": 2, "s3": 0}

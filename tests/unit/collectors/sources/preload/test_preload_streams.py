@@ -148,18 +148,33 @@ def test_first_events_wait_for_the_end_of_a_short_process_and_no_longer_than_tha
     for token in (1, 2):
         node.begin(token)
         node.does(token, short_life((b"/tmp/a", b"/tmp/b"), 1))
-    assert [type(item) for item in node.streams.items()] == [Opened, Opened]
+    assert [type(item) for item in node.streams.items()] == [Opened]  # of the command, by whose name the job goes
     assert node.streams.held_lines == 4
     assert node.streams.is_waiting
-    node.streams.ended(1)
-    assert [type(item) for item in node.streams.items()] == [Chunk, Closed]
+    node.streams.ended(2)
+    assert [type(item) for item in node.streams.items()] == [Opened, Chunk, Closed]
     node.now_s = 0.06
     (chunk,) = node.streams.items()
     assert isinstance(chunk, Chunk)
     assert len(chunk.batch) == 2
     assert not node.streams.is_waiting
-    node.does(2, short_life((b"/tmp/a", b"/tmp/b"), 1))  # it is none of the short ones
+    node.does(1, short_life((b"/tmp/a", b"/tmp/b"), 1))  # it is none of the short ones
     assert [type(item) for item in node.streams.items()] == [Chunk]
+    node.streams.close()
+    node.files.close()
+
+
+def test_process_without_calls_is_reported_after_the_wait_for_its_first_events() -> None:
+    node = Node(0.05)
+    for token in (1, 2):
+        node.begin(token)
+    assert [type(item) for item in node.streams.items()] == [Opened]
+    assert node.streams.is_waiting
+    node.now_s = 0.06
+    assert [type(item) for item in node.streams.items()] == [Opened]
+    assert not node.streams.is_waiting
+    node.streams.ended(2)
+    assert [type(item) for item in node.streams.items()] == [Closed]
     node.streams.close()
     node.files.close()
 
