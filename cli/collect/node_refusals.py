@@ -20,6 +20,8 @@ _MAX_KEPT_OF_USER: Final = 64
 """Maximum numbers of refused programs that wait to be reported. A user may start any number of programs."""
 _BEGIN_EVERY_S: Final = 1.0
 """Minimum time between the starts of two reporting processes, s."""
+_REPORT_S: Final = 30.0
+"""Maximum time of a reporting process, s. Its user may stop it, and must not hold up the reports of others."""
 _LOG_EVERY_S: Final = 1.0
 """Minimum time between log lines about refused programs, s."""
 
@@ -43,17 +45,19 @@ class Refusals:
     Args:
         begin: starts a reporting process.
         events: set in which its descriptors are registered.
+        most_s: maximum time of a reporting process, s.
 
     Attributes:
         count: number of refused programs.
     """
 
-    def __init__(self, begin: Begin, events: select.epoll) -> None:
+    def __init__(self, begin: Begin, events: select.epoll, most_s: float = _REPORT_S) -> None:
         self.count = 0
-        self._begin, self._events = begin, events
+        self._begin, self._events, self._most_s = begin, events, most_s
         self._kept: dict[RefusedGroup, deque[NumberedPeer]] = {}
         self._reporting: UserCollector | None = None
         self._begins_again_s = self._logs_again_s = -math.inf
+        self._until_s = math.inf
 
     @property
     def unreported(self) -> bool:
@@ -87,6 +91,8 @@ class Refusals:
                 self._unregister(reporting.peers)
             if reporting.watch in ready:
                 self._end(reporting)
+            elif time.monotonic() >= self._until_s:
+                reporting.kill()
         if self._reporting is None and self._kept and (at_once or time.monotonic() >= self._begins_again_s):
             self._start()
 
@@ -110,7 +116,8 @@ class Refusals:
 
     def _start(self) -> None:
         """Start a process for the user who waits longest. The channel has room for all programs of a user."""
-        self._begins_again_s = time.monotonic() + _BEGIN_EVERY_S
+        now_s = time.monotonic()
+        self._begins_again_s, self._until_s = now_s + _BEGIN_EVERY_S, now_s + self._most_s
         group = next(iter(self._kept))
         try:
             reporting = self._begin(group)

@@ -6,8 +6,10 @@ import asyncio
 import os
 import re
 import resource
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,8 +21,10 @@ from pathlib import Path
 import iotide
 import pytest
 from iotide.cli.collect.all_users import collect_all_users
-from iotide.cli.collect.node_users import begin_collector
+from iotide.cli.collect.node_refusals import Refusals, RefusedGroup
+from iotide.cli.collect.node_users import UserCollector, begin_collector
 from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.sources.preload.rings.passed_peers import NumberedPeer
 from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
 from iotide.collectors.transport.collector_store import NAME
 from iotide.daemon.access.access import REFUSED
@@ -447,6 +451,38 @@ async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) ->
         assert f"a program of user {BOB} is not traced: --max-users 1 is reached" in report
         assert bytes_of(server) == {(ALICE_NAME, "hers"): 2 * MOVED, (BOB_NAME, "his"): 0}
         assert losses_of(server) == {REFUSED_USERS: 8}  # also what was refused last
+
+
+async def test_refused_program_adds_nothing_to_the_job_of_another_user_that_it_names(folder: Path) -> None:
+    async with aggregator(folder) as server, collected(folder, "--max-users", "1") as node:
+        with node.waiting_program(ALICE, "hers") as go_on:
+            await until(lambda: list(bytes_of(server).values()) == [MOVED])
+            await asyncio.to_thread(node.write, BOB, "hers")
+            await until(lambda: losses_of(server) == {REFUSED_USERS: 2})
+            assert server.aggregator.jobs[f"hers@{BOB_NAME}"].losses.total == {REFUSED_USERS: 2}
+            await asyncio.to_thread(go_on)
+        assert (await node.end())[0] == 0
+
+
+def test_user_who_stops_the_process_that_reports_refused_programs_holds_up_no_reports_of_others() -> None:
+    events, pids = select.epoll(), []
+
+    def begin(group: RefusedGroup) -> UserCollector:
+        started = begin_collector(0, 0, lambda passed: int(passed.ended), lambda: None, lambda number: None)
+        if group.uid == ALICE:
+            signal.pidfd_send_signal(started.watch, signal.SIGSTOP)
+        pids.append(group.uid)
+        return started
+
+    refusals = Refusals(begin, events, most_s=0.1)
+    for number, user in enumerate((ALICE, BOB)):
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        refusals.add(NumberedPeer(number, ours), RefusedGroup(user, user, REFUSED_USERS), "a bound is reached")
+    while refusals.unreported:
+        refusals.handle({descriptor for descriptor, _ in events.poll(0.05)}, at_once=True)
+    assert pids == [ALICE, BOB]
+    events.close()
 
 
 @pytest.mark.parametrize("other", [["trace.jsonl"], ["--job", "j"], ["--ends-at", "+3600"], ["--until-unused"]])
