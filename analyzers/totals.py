@@ -17,6 +17,8 @@ from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 
 OTHER: Final = 0
 """Id of the slot for events without an id, or with an id beyond the bound."""
+_READABLE: Final = "readable"
+"""Column of the lengths of mappings for reading, only in jobs that have some."""
 _HUGE: Final = 2**44  # values from here on are summed one by one, since their int64 sum could overflow
 SATURATION: Final = 2**62
 """Value at which sums saturate."""
@@ -32,16 +34,37 @@ def mapped_stores(batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> tuple[in
         batch: events.
         left_out: mask of directions that do not count, by file number.
     """
-    if not (representatives(batch.flags) & int(Flag.STORES)).any():
-        return 0, 0
-    wanted = int(Flag.STORES)
-    rows = ((batch.flags & (wanted | int(Flag.FAILED))) == wanted) & (batch.depth == 0)
-    if left_out.any():
-        missing = np.append(left_out, np.uint8(0))[np.minimum(batch.file, len(left_out))]
-        rows &= (missing & WRITES) == 0
+    rows = _mapping_rows(batch, Flag.STORES, left_out, WRITES)
     asked = batch.requested[rows].astype(np.int64, copy=False)
     flushed = batch.kind[rows] == Kind.SYNC
     return sum(asked[~flushed].tolist()), sum(asked[flushed].tolist())
+
+
+def mapped_for_reading(
+    batch: EventBatch, left_out: LeftOut = ALL_COUNTS
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
+    """Return file and length of each mapping that the program can read. How many of these bytes it loads is unknown.
+
+    Nested calls are excluded as in ``mapped_stores``, and files from which reads do not count.
+
+    Args:
+        batch: events.
+        left_out: mask of directions that do not count, by file number.
+    """
+    rows = _mapping_rows(batch, Flag.LOADS, left_out, READS)
+    return batch.file[rows].astype(np.intp), batch.requested[rows].astype(np.int64)
+
+
+def _mapping_rows(batch: EventBatch, flag: Flag, left_out: LeftOut, way: int) -> npt.NDArray[np.intp]:
+    """Return the rows with a flag whose call succeeded at depth 0 on a file that counts in a direction."""
+    wanted = int(flag)
+    if not (representatives(batch.flags) & wanted).any():
+        return np.zeros(0, np.intp)
+    rows = ((batch.flags & (wanted | int(Flag.FAILED))) == wanted) & (batch.depth == 0)
+    if left_out.any():
+        missing = np.append(left_out, np.uint8(0))[np.minimum(batch.file, len(left_out))]
+        rows &= (missing & way) == 0
+    return np.flatnonzero(rows)
 
 
 class CallRow(Struct, frozen=True):
@@ -99,6 +122,9 @@ class Totals:
         self.events += len(batch)
         mapped, flushed = mapped_stores(batch, left_out)
         self.mapped, self.flushed = min(self.mapped + mapped, SATURATION), min(self.flushed + flushed, SATURATION)
+        files, lengths = mapped_for_reading(batch)
+        if len(files):
+            self._files.add(np.where(files > self._files.bound, OTHER, files), {_READABLE: lengths})
         if summary_rows(batch) is not None:
             self._add(batch.replace(duration=busy_ns(batch)), calls_in(batch), left_out)
             return
@@ -190,6 +216,15 @@ class Totals:
             for group in range(int(known.max(initial=0)) + 1)
         }
 
+    def mapped_for_reading(self, left_out: LeftOut) -> tuple[int, int]:
+        """Return the length of all mappings that the program can read, and the number of their files.
+
+        Args:
+            left_out: mask of directions that do not count, by file number.
+        """
+        lengths = np.where(self._left_out_of_rows(left_out) & READS, 0, self._files[_READABLE])
+        return saturating_sum(0, lengths), int(np.count_nonzero(lengths))
+
     def _left_out_of_rows(self, left_out: LeftOut) -> LeftOut:
         """Return the mask of directions that do not count. It has an entry for each row of the file table."""
         rows = len(self._files)
@@ -205,7 +240,10 @@ def saturating_sum(total: int, values: npt.NDArray[np.int64]) -> int:
 
 
 class _Table:
-    """Columns of int64 sums by id. Rows grow with the ids up to a bound; sums saturate at 2^62."""
+    """Columns of int64 sums by id. Rows grow with the ids up to a bound; sums saturate at 2^62.
+
+    A further column exists once a value is added to it.
+    """
 
     def __init__(self, bound: int, names: tuple[str, ...]) -> None:
         self.bound = bound
@@ -215,7 +253,8 @@ class _Table:
         return len(next(iter(self._columns.values())))
 
     def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
-        return self._columns[name]
+        column = self._columns.get(name)
+        return np.zeros(len(self), np.int64) if column is None else column
 
     def add(self, ids: npt.NDArray[np.intp], columns: dict[str, npt.NDArray[np.int64]]) -> None:
         """Add values to the rows of their ids."""
@@ -226,7 +265,7 @@ class _Table:
                 name: np.append(old, np.zeros(room - len(old), np.int64)) for name, old in self._columns.items()
             }
         for name, values in columns.items():
-            target = self._columns[name]
+            target = self._columns.setdefault(name, np.zeros(len(self), np.int64))
             # summed as integers, since float64 sums are exact only up to 2^53
             if values.max() >= _HUGE:
                 huge = values >= _HUGE

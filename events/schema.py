@@ -60,6 +60,10 @@ class Flag(IntFlag):
     STORES = 64
     """For mmap and msync: stores to the mapping change the file. ``requested`` is the mapping's length, or the
     length of the part that is written back."""
+    LOADS = 512
+    """For mmap: the program can read the file in the mapping. ``requested`` is the mapping's length."""
+    MAPS = STORES | LOADS
+    """Calls whose ``requested`` is a length of mapped memory."""
     THROUGH = 256
     """For C library calls: the call made system calls. Others only copied to or from the buffer. Set only by the
     preload library."""

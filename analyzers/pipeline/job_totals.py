@@ -42,6 +42,7 @@ KIND = AnalyzerKind("totals", JobTotals)
 def not_counted(totals: Totals, names: JobNames) -> NotCounted:
     """Return the bytes moved by the program that do not count."""
     moved = totals.not_counted(names.left_out, names.groups)
+    readable, readable_files = totals.mapped_for_reading(names.left_out)
     (system_read, system_written), (channel_read, channel_written) = (
         moved.get(SYSTEM, (0, 0)),
         moved.get(CHANNEL, (0, 0)),
@@ -53,6 +54,8 @@ def not_counted(totals: Totals, names: JobNames) -> NotCounted:
         channel_written=channel_written,
         mapped_for_writing=totals.mapped,
         flushed_at_most=totals.flushed,
+        mapped_for_reading=readable,
+        files_mapped_for_reading=readable_files,
     )
 
 

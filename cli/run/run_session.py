@@ -230,8 +230,8 @@ def _finish(
     if not plan.quiet:
         _print_summary(summary, report if written else None, advice or _advice_of(session, ended - started))
     _print_losses(detail.losses)
-    if stores := mapped_text(detail.not_counted):
-        print_message(stores)
+    if mapped := mapped_text(detail.not_counted):
+        print_message(mapped)
 
 
 def _advice_of(session: JobSession, run_s: float) -> Advice | None:
@@ -262,7 +262,8 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         print_message(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
     _print_results(summary, advice)
     if not (job.losses or summary.unseen):  # losses are reported below, one per line
-        print_message("complete: no call was lost, no program was left untraced")
+        complete = "" if job.not_counted.any_mapped else "complete: "
+        print_message(f"{complete}no call was lost, no program was left untraced")
     if report is not None:
         print_message(f"report: {report}")
     if summary.archive is not None and job.events:
@@ -272,7 +273,7 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
 def _print_results(summary: RunSummary, advice: Advice | None) -> None:
     """Print I/O time, moved data and periods of a run, and the advice."""
     job = summary.job
-    partial = bool(job.losses or summary.unseen or job.not_counted.mapped_for_writing)
+    partial = bool(job.losses or summary.unseen or job.not_counted.any_mapped)
     if advice is not None:
         print_message(io_time_line(advice))
         print_message(moved_line(advice, partial=partial))

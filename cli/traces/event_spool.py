@@ -17,7 +17,7 @@ from ...events.schema import COLUMNS
 _JOINED: Final = 131_072  # events; streams that alternate in a file are written in fewer, longer pieces
 
 _UNUSED_BY_SIGNAL: Final = ("call", "handle", "parent", "errno", "signature")
-# summaries and stores need these for their moved bytes
+# summaries and mapped files need these for their bytes
 _UNUSED_BY_SIGNAL_OF_CALLS: Final = (*_UNUSED_BY_SIGNAL, "offset", "requested")
 
 Columns = Mapping[str, npt.NDArray[Any]]
@@ -100,9 +100,7 @@ class ColumnSpool:
 
 
 def _narrow_columns(batch: EventBatch) -> EventBatch:
-    unused = (
-        _UNUSED_BY_SIGNAL if (batch.flags & int(Flag.AGGREGATE | Flag.STORES)).any() else _UNUSED_BY_SIGNAL_OF_CALLS
-    )
+    unused = _UNUSED_BY_SIGNAL if (batch.flags & int(Flag.AGGREGATE | Flag.MAPS)).any() else _UNUSED_BY_SIGNAL_OF_CALLS
     return batch.replace(**{name: COLUMNS[name][1] for name in unused})
 
 

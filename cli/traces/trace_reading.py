@@ -18,7 +18,7 @@ from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule, as_copied, copi
 from ...analyzers.offline.members import MemberEvents
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.signal.selection import ALL_COUNTS, counted
-from ...analyzers.totals import mapped_stores
+from ...analyzers.totals import mapped_for_reading, mapped_stores
 from ...collectors.source import Chunk, Opened, Origin, Problems, UnsupportedData
 from ...collectors.sources.file import FileSource
 from ...collectors.sources.finished import FinishedSource
@@ -114,7 +114,8 @@ class Trace:
         groups = {name: stream.of_files(group, self.rule) for name, stream in self.streams.items()}
         counting = Counter[Kind]()
         sums = Counter[tuple[int, int]]()
-        mapped = flushed = 0
+        mapped = flushed = readable = 0
+        readable_files: set[str] = set()
         for name, batch in self.signal:
             every = np.flatnonzero(counted(batch, ALL_COUNTS, "both"))
             counts = counted(batch, left_out[name], "both")[every]
@@ -128,6 +129,9 @@ class Trace:
                     sums[key] += int(batch.bytes[chosen].sum())
             stores = mapped_stores(batch, left_out[name])
             mapped, flushed = mapped + stores[0], flushed + stores[1]
+            files, lengths = mapped_for_reading(batch, left_out[name])
+            readable += sum(lengths.tolist())
+            readable_files.update(self.streams[name].definitions.file(file).path for file in set(files.tolist()))
         not_counted = NotCounted(
             system_read=sums[SYSTEM, Kind.READ],
             system_written=sums[SYSTEM, Kind.WRITE],
@@ -135,6 +139,8 @@ class Trace:
             channel_written=sums[CHANNEL, Kind.WRITE],
             mapped_for_writing=mapped,
             flushed_at_most=flushed,
+            mapped_for_reading=readable,
+            files_mapped_for_reading=len(readable_files),
         )
         return Moved(counting[Kind.READ], counting[Kind.WRITE], not_counted)
 

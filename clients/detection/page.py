@@ -18,7 +18,7 @@ from ..text.headline import (
     members_text,
     weight_text,
 )
-from ..text.units import byte_text, duration_text, not_counted_text
+from ..text.units import byte_text, duration_text, mapped_text, not_counted_text
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
 
@@ -94,6 +94,7 @@ def render_detection(report: DetectionReport, panels: PlotData) -> str:
         headline=make_headline(panels.prediction, report.start_s),
         further=further_periods(panels.prediction),
         left=not_counted_text(report.not_counted),
+        mapped=mapped_text(report.not_counted),
         no_line=NO_PERIOD_NOTE,
         members="" if of_all or panels.prediction.who is None else members_text(panels.prediction.who),
         periods=period_rows(panels, report.start_s),

@@ -63,8 +63,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     )
     if left := not_counted_text(report.not_counted):
         console.print(f"{left} (--count files or everything counts it)", soft_wrap=True)
-    if stores := mapped_text(report.not_counted):
-        console.print(stores, soft_wrap=True)
+    if mapped := mapped_text(report.not_counted):
+        console.print(mapped, soft_wrap=True)
     analysis = report.analysis
     by_way = {"read": report.bytes_read, "write": report.bytes_written}
     moved = by_way.get(report.prediction.mode, sum(by_way.values()))

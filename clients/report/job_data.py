@@ -43,7 +43,7 @@ class JobData(Struct, frozen=True):
     @property
     def is_partial(self) -> bool:
         """Whether I/O of the job is known to be missing."""
-        return bool(self.job.losses or self.unseen or self.job.not_counted.mapped_for_writing)
+        return bool(self.job.losses or self.unseen or self.job.not_counted.any_mapped)
 
     @property
     def duration_s(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from ...events.counted_text import counted
 from ...results.jobs.job import NotCounted
 
 _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
@@ -83,17 +84,23 @@ def not_counted_text(left: NotCounted) -> str:
 
 
 def mapped_text(left: NotCounted) -> str:
-    """Format the length of mappings for stores, which are not calls; "" without any.
+    """Format the length of mapped files, whose loads and stores are not calls; "" without any.
 
     >>> mapped_text(NotCounted(mapped_for_writing=64_000_000, flushed_at_most=64_000_000))
     'not seen: stores to 64.0 MB of mapped files (msync wrote back at most 64.0 MB)'
-    >>> mapped_text(NotCounted(mapped_for_writing=8192)), mapped_text(NotCounted())
-    ('not seen: stores to 8.2 kB of mapped files', '')
+    >>> mapped_text(NotCounted(mapped_for_reading=4_900_000, files_mapped_for_reading=1))
+    'not seen: loads from 4.9 MB of 1 mapped file'
+    >>> mapped_text(NotCounted(mapped_for_writing=8192, mapped_for_reading=9000, files_mapped_for_reading=2))
+    'not seen: stores to 8.2 kB of mapped files, loads from 9.0 kB of 2 mapped files'
     """
-    if not left.mapped_for_writing:
-        return ""
-    flushed = f" (msync wrote back at most {byte_text(left.flushed_at_most)})" if left.flushed_at_most else ""
-    return f"not seen: stores to {byte_text(left.mapped_for_writing)} of mapped files{flushed}"
+    parts = []
+    if left.mapped_for_writing:
+        flushed = f" (msync wrote back at most {byte_text(left.flushed_at_most)})" if left.flushed_at_most else ""
+        parts.append(f"stores to {byte_text(left.mapped_for_writing)} of mapped files{flushed}")
+    if left.mapped_for_reading:
+        files = counted(left.files_mapped_for_reading, "mapped files")
+        parts.append(f"loads from {byte_text(left.mapped_for_reading)} of {files}")
+    return f"not seen: {', '.join(parts)}" if parts else ""
 
 
 def _scaled(number: float) -> str:

@@ -22,9 +22,10 @@ enum iotide_kind {
     KIND_WRITE, KIND_SYNC
 };
 /* FLAG_STORES: for mmap and msync: stores to this mapping change the file
+ * FLAG_LOADS: for mmap: the program can read the file in the mapping
  * FLAG_THROUGH: for C library calls: the call made system calls; others only copied to or from the buffer */
 enum iotide_flag { FLAG_BLOCKING = 1, FLAG_COLLECTIVE = 2, FLAG_FAILED = 4, FLAG_APPEND = 8, FLAG_STORES = 64,
-                   FLAG_THROUGH = 256 };
+                   FLAG_THROUGH = 256, FLAG_LOADS = 512 };
 
 /* One completed call: one cache line, so that records do not share cache lines. */
 struct iotide_record {

@@ -131,6 +131,15 @@ class NotCounted(Model):
     """Length of writable shared file mappings. Stores are not calls: the number of stored bytes is unknown."""
     flushed_at_most: int = 0
     """Length of such mappings that ``msync`` was asked to write back."""
+    mapped_for_reading: int = 0
+    """Length of readable file mappings. Loads are not calls: the number of loaded bytes is unknown."""
+    files_mapped_for_reading: int = 0
+    """Number of files with such mappings."""
+
+    @property
+    def any_mapped(self) -> bool:
+        """Whether the program mapped files, whose loads and stores are not seen."""
+        return self.mapped_for_writing > 0 or self.mapped_for_reading > 0
 
 
 class JobDetail(JobSummary):

@@ -101,7 +101,7 @@ def _without_infinite_requests(batch: EventBatch) -> EventBatch:
     if not len(batch) or int(representatives(requested).max()) <= _MAX_AT_ONCE:
         return batch
     moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
-    other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # the column has another meaning there
+    other = (batch.flags & int(Flag.AGGREGATE | Flag.MAPS)) != 0  # the column has another meaning there
     endless = (requested > _MAX_AT_ONCE) & (batch.bytes < requested) & moves & ~other
     return batch.replace(requested=np.where(endless, batch.bytes, requested)) if endless.any() else batch
 

@@ -24,8 +24,8 @@ def completeness_part(subject: JobData, calls: int) -> Lines:
     yield from _period_share(subject.prediction)
     if left := not_counted_text(job.not_counted):
         yield f'<p class="soft">{escape(sentence(left))}.\n  What counts is the program\'s data.</p>'
-    if stores := mapped_text(job.not_counted):
-        yield paragraph(f"{sentence(stores)}.", soft=True)
+    if mapped := mapped_text(job.not_counted):
+        yield paragraph(f"{sentence(mapped)}.", soft=True)
     if job.clocks_off_s:
         yield paragraph("Clocks that were off, and whose calls are shown at the time that the aggregator's clock had:")
         yield from bullets(escape(line) for line in clock_lines(job.clocks_off_s))
@@ -39,7 +39,8 @@ def completeness_part(subject: JobData, calls: int) -> Lines:
         yield paragraph("What the input does not say, or is left out:")
         yield from bullets(escape(line) for line in subject.missing_parts)
     yield from _unseen_lines(subject.unseen)
-    if not (job.losses or job.failures or subject.unseen or subject.missing_parts) and job.events:
+    missing = subject.is_partial or job.failures or subject.missing_parts
+    if job.events and not missing:
         yield paragraph(f"Nothing is known to be missing: all {calls:,} calls that were recorded are in this report.")
 
 

@@ -96,6 +96,8 @@ static inline void *record_mmap(struct iotide_span span, struct iotide_site *sit
     bool stores = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
     if (stores)
         facts.flags |= FLAG_STORES;
+    if (protection & PROT_READ)
+        facts.flags |= FLAG_LOADS;
     if (at != MAP_FAILED && facts.target.file != IOTIDE_EXCLUDED)
         add_mapping((uintptr_t)at, length, facts.target, stores);
     iotide_leave(span, site, facts, (uint64_t[]){(uint64_t)protection, (uint64_t)flags}, 2);

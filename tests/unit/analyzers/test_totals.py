@@ -7,14 +7,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.file_groups import READS, WRITES
-from iotide.analyzers.totals import OTHER, Totals, mapped_stores
+from iotide.analyzers.totals import OTHER, Totals, mapped_for_reading, mapped_stores
 from iotide.events import EventBatch, Flag, Kind, Layer, concatenate, make_batch
 from support.jobs.batches import rows
 
 ROWS = st.lists(
     st.tuples(
         st.sampled_from([Kind.OTHER, Kind.SYNC]),
-        st.sampled_from([Flag.BLOCKING, Flag.STORES, Flag.STORES | Flag.FAILED, Flag.STORES | Flag.BLOCKING]),
+        st.sampled_from(
+            [Flag.BLOCKING, Flag.STORES, Flag.MAPS | Flag.FAILED, Flag.STORES | Flag.BLOCKING, Flag.LOADS, Flag.MAPS]
+        ),
         st.integers(0, 2**45),
         st.integers(0, 1),
         st.integers(0, 4),
@@ -138,15 +140,30 @@ def test_mappings_and_what_was_to_be_written_back_are_summed_apart(
 ) -> None:
     kind, flags, requested, depth, file = (np.array([row[column] for row in rows]) for column in range(5))
     batch = make_batch(len(rows), {"kind": kind, "flags": flags, "requested": requested, "depth": depth, "file": file})
-    mapped = flushed = 0
+    mapped = flushed = readable = 0
+    files = set()
     for kind_, flags_, requested_, depth_, file_ in rows:
         counts = file_ > 3 or not LEFT_OUT[file_] & WRITES
         if flags_ & Flag.STORES and not flags_ & Flag.FAILED and not depth_ and counts:
             mapped += requested_ if kind_ != Kind.SYNC else 0
             flushed += requested_ if kind_ == Kind.SYNC else 0
+        counts = file_ > 3 or not LEFT_OUT[file_] & READS
+        if flags_ & Flag.LOADS and not flags_ & Flag.FAILED and not depth_ and counts:
+            readable += requested_
+            files |= {file_} if requested_ else set()
     assert mapped_stores(batch, LEFT_OUT) == (mapped, flushed)
+    found, lengths = mapped_for_reading(batch, LEFT_OUT)
+    assert lengths.sum() == readable
+    assert {file for file, length in zip(found.tolist(), lengths.tolist(), strict=True) if length} == files
     totals = Totals()
     for part in (slice(None, cut), slice(cut, None)):
         totals.update(batch.select(part), LEFT_OUT)
     assert (totals.mapped, totals.flushed) == (mapped, flushed)
     assert totals.bytes_written == 0
+    assert totals.mapped_for_reading(LEFT_OUT) == (readable, len(files))
+
+
+def test_mapped_files_beyond_the_bound_are_one() -> None:
+    totals = Totals(max_files=2)
+    totals.update(make_batch(4, {"flags": Flag.LOADS, "requested": 100, "file": np.arange(4)}))
+    assert totals.mapped_for_reading(np.zeros(0, np.uint8)) == (400, 3)

@@ -48,7 +48,7 @@ def test_events_for_a_signal_keep_what_they_moved_and_when(batch: EventBatch) ->
     spool = EventSpool(signal_only=True)
     spool.put("a", batch)
     ((_, found),) = spool
-    whole = bool((batch.flags & int(Flag.AGGREGATE | Flag.STORES)).any())
+    whole = bool((batch.flags & int(Flag.AGGREGATE | Flag.MAPS)).any())
     lost = {"call", "handle", "parent", "errno", "signature"} | (set() if whole else {"offset", "requested"})
     for name, column in found.columns().items():
         assert column.tolist() == ([COLUMNS[name][1]] * len(batch) if name in lost else batch.columns()[name].tolist())

@@ -1,4 +1,4 @@
-"""Stores to mapped files are no calls: known facts about them are reported beside the bytes moved by calls."""
+"""Loads and stores of mapped files are no calls: lengths of mappings are reported beside the bytes moved by calls."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from support.system.commands import plain_environment
 
-SCRIPT = """
+STORING = """
 import numpy
 memory = numpy.memmap("data", dtype=numpy.uint8, mode="w+", shape=(8_000_000,))
 memory[:] = 1
 memory.flush()
+"""
+
+LOADING = """
+import numpy
+for name in "abb":
+    print(int(numpy.memmap(name, dtype=numpy.uint8, mode="r").sum()))
 """
 
 
@@ -28,16 +35,35 @@ def iotide(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_numpy_stores_to_a_mapped_file_are_in_the_summary_the_report_and_the_archive(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    done = iotide(tmp_path, "run", "--quiet", "-o", "report", "--json", "run.json", "--", sys.executable, "script.py")
+def check_told_everywhere(folder: Path, script: str, sentence: str) -> dict[str, Any]:
+    (folder / "script.py").write_text(script)
+    done = iotide(folder, "run", "-o", "report", "--json", "run.json", "--", sys.executable, "script.py")
     assert done.returncode == 0, done.stderr
-    sentence = "not seen: stores to 8.0 MB of mapped files (msync wrote back at most 8.0 MB)"
-    assert f"iotide: {sentence}" in done.stderr
-    job = json.loads((tmp_path / "run.json").read_text())["job"]
+    assert f"iotide: {sentence}\n" in done.stderr
+    assert "iotide: no call was lost, no program was left untraced\n" in done.stderr
+    report = (folder / "report" / "report.html").read_text()
+    assert sentence[1:] in report
+    assert "Nothing is known to be missing" not in report
+    (archive,) = (folder / "report").glob("*.iotide")
+    assert sentence in iotide(folder, "detect", archive, "--plot", "detected.html").stdout
+    job: dict[str, Any] = json.loads((folder / "run.json").read_text())["job"]
+    assert json.loads(iotide(folder, "detect", archive, "--json").stdout)["not_counted"] == job["not_counted"]
+    assert sentence in (folder / "detected.html").read_text()
+    return job
+
+
+def test_numpy_stores_to_a_mapped_file_are_in_the_summary_the_report_and_the_archive(tmp_path: Path) -> None:
+    stores = "stores to 8.0 MB of mapped files (msync wrote back at most 8.0 MB)"
+    job = check_told_everywhere(tmp_path, STORING, f"not seen: {stores}, loads from 8.0 MB of 1 mapped file")
     assert (job["not_counted"]["mapped_for_writing"], job["not_counted"]["flushed_at_most"]) == (8_000_000, 8_000_000)
     assert job["bytes_written"] < 100
-    assert sentence[1:] in (tmp_path / "report" / "report.html").read_text()
-    (archive,) = (tmp_path / "report").glob("*.iotide")
-    detected = iotide(tmp_path, "detect", archive)
-    assert sentence in detected.stdout
+
+
+def test_numpy_loads_from_mapped_files_are_in_the_summary_the_report_and_the_archive(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\1" * 3_000_000)
+    (tmp_path / "b").write_bytes(b"\1" * 1_000_000)
+    job = check_told_everywhere(tmp_path, LOADING, "not seen: loads from 5.0 MB of 2 mapped files")
+    facts = {name: job["not_counted"][name] for name in ("mapped_for_reading", "files_mapped_for_reading")}
+    assert facts == {"mapped_for_reading": 5_000_000, "files_mapped_for_reading": 2}
+    assert job["not_counted"]["mapped_for_writing"] == 0
+    assert job["bytes_read"] < 10_000

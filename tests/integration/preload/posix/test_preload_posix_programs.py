@@ -152,20 +152,22 @@ def test_mapped_file_is_seen_when_it_is_mapped_and_written_back(tracing: Tracing
 MAPPING = """
 import mmap
 with open("data", "r+b") as file:
-    for protection, flags in (3, mmap.MAP_SHARED), (1, mmap.MAP_SHARED), (3, mmap.MAP_PRIVATE):
+    for protection, flags in (3, mmap.MAP_SHARED), (1, mmap.MAP_SHARED), (3, mmap.MAP_PRIVATE), (2, mmap.MAP_SHARED):
         with mmap.mmap(file.fileno(), 8192, flags=flags, prot=protection) as memory:
             memory.flush(0, 4096)
             memory.flush()
 """
 
 
-def test_mapping_through_which_stores_reach_the_file_is_told_from_others(tracing: Tracing, tmp_path: Path) -> None:
+def test_mapping_has_flags_for_stores_that_reach_the_file_and_for_loads(tracing: Tracing, tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(8192))
     done = tracing.run([sys.executable, "-S", "-c", MAPPING], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     rows = tracing.rows(path=tmp_path / "data")
     stores = [(row.call, row.requested) for row in rows if row.flags & Flag.STORES]
-    assert stores == [("mmap", 8192), ("msync", 4096), ("msync", 8192)]
+    assert stores == [("mmap", 8192), ("msync", 4096), ("msync", 8192)] * 2
+    loads = [(row.call, row.requested) for row in rows if row.flags & Flag.LOADS]
+    assert loads == [("mmap", 8192)] * 3
     assert len([row for row in rows if row.call == "msync"]) > 2
 
 
