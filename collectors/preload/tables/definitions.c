@@ -1,6 +1,7 @@
 /* The definitions log: meaning of the numbers in records. Written by all threads, read and freed by the collector. */
 #include "tables/definitions.h"
 #include "base/hash.h"
+#include "base/raw_syscall.h"
 #include "state/region.h"
 #include "state/path_buffers.h"
 #include "state/state.h"
@@ -45,7 +46,7 @@ static __thread struct {
     uint32_t generation;
     uint32_t skip; /* padding to the log's end */
     uint32_t need;
-    bool is_certain; /* else the thread was about to move log_head, or has just done so */
+    bool is_certain; /* else the only thread was about to move log_head, or has just done so */
 } reserved __attribute__((tls_model("initial-exec")));
 
 static void commit(struct iotide_entry *entry, uint64_t size) {
@@ -58,13 +59,18 @@ static void commit_pad(char *log, uint64_t at, uint64_t size) {
     commit(pad, size);
 }
 
+/* glibc before 2.32 does not say. */
+static bool is_only_thread(void) {
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+
 /* Whether the thread's entry is reserved. Interrupted between the atomic instruction and its result, a thread cannot
- * know this unless nobody else moves log_head. */
+ * know this unless nobody else moves log_head: beside other threads, its signals are blocked then. */
 static bool is_reserved(void) {
     if (reserved.is_certain)
         return true;
     struct iotide_entry *first = (struct iotide_entry *)(reserved.log + reserved.head % IOTIDE_LOG_BYTES);
-    return &__libc_single_threaded && __libc_single_threaded &&
+    return is_only_thread() &&
            atomic_load_explicit(&reserved.region->log_head, memory_order_relaxed) != reserved.head &&
            atomic_load_explicit(&first->size, memory_order_relaxed) == 0;
 }
@@ -82,6 +88,19 @@ void iotide_repair_definitions(uintptr_t frame) {
     reserved.frame = 0;
 }
 
+static void reserve(struct iotide_header *region, char *log, uint64_t head, uint64_t skip, uint64_t need) {
+    reserved.frame = 0; /* a handler that jumps now abandons nothing */
+    atomic_signal_fence(memory_order_seq_cst);
+    reserved.region = region;
+    reserved.log = log;
+    reserved.head = head;
+    reserved.generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    reserved.skip = (uint32_t)skip;
+    reserved.need = (uint32_t)need;
+    reserved.is_certain = false;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* Returns the entry's number (counted up in next, or number if next is NULL); 0: no room. */
 static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type type, _Atomic uint32_t *next,
                           uint32_t number, uint32_t aux, const char *text, size_t length) {
@@ -90,6 +109,8 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
     uint64_t skip, waiting;
     bool nested = reserved.frame != 0; /* in a handler that has interrupted this */
+    bool beside_others = !nested && !is_only_thread();
+    uint64_t held = beside_others ? iotide_block_signals() : 0;
     do {
         uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
         skip = to_end < need ? to_end : 0;
@@ -98,19 +119,12 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
             if (!nested)
                 reserved.frame = 0;
+            if (beside_others)
+                iotide_restore_signals(held);
             return 0;
         }
         if (!nested) {
-            reserved.frame = 0; /* a handler that jumps now abandons nothing */
-            atomic_signal_fence(memory_order_seq_cst);
-            reserved.region = region;
-            reserved.log = log;
-            reserved.head = head;
-            reserved.generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
-            reserved.skip = (uint32_t)skip;
-            reserved.need = (uint32_t)need;
-            reserved.is_certain = false;
-            atomic_signal_fence(memory_order_seq_cst);
+            reserve(region, log, head, skip, need);
             reserved.frame = (uintptr_t)__builtin_frame_address(0);
         }
         atomic_signal_fence(memory_order_seq_cst);
@@ -118,6 +132,8 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
                                                     memory_order_relaxed));
     if (!nested)
         reserved.is_certain = true;
+    if (beside_others)
+        iotide_restore_signals(held);
     atomic_signal_fence(memory_order_seq_cst);
     if (skip)
         commit_pad(log, head, skip);

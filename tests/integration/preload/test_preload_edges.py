@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import platform
 import subprocess
 from pathlib import Path
 
@@ -87,6 +88,16 @@ def test_child_that_returns_into_its_parents_call_does_not_write_to_its_parents_
     tracing.run([edges, "quiet-fork-in-handler", tmp_path / "out"])
     interrupted = sum(int((batch.errno == errno.EINTR).sum()) for batch in tracing.events().values())
     assert interrupted == 1
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the program makes the processor trap at each instruction")
+def test_names_after_a_jump_at_any_step_of_a_definition_are_known_in_a_process_with_threads(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    done = tracing.run([built(tmp_path_factory, "jump_at_step.c", "-pthread")])
+    assert (done.returncode, done.stderr) == (7, "")
+    known = {path for path in tracing.files() if path.startswith("/after-")}
+    assert len(known) == int(done.stdout) > 20
 
 
 def test_calls_with_arguments_that_make_no_sense_end_as_ever(
