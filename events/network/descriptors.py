@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from .open_descriptors import open_descriptors
+from .open_descriptors import count_open_descriptors, open_descriptors
 from .recurring_condition import RecurringCondition
 
 _log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ def limit() -> int:
 def free() -> int:
     """Return how many more files this process can open."""
     try:
-        return limit() - len(open_descriptors()) + 1  # one belongs to the listing
+        return limit() - count_open_descriptors() + 1  # one belongs to the listing
     except OSError:  # no descriptor is left even for the listing
         return 0
 
