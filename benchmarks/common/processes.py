@@ -45,3 +45,14 @@ def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[b
         with contextlib.suppress(ProcessLookupError):
             os.killpg(running.pid, 15)
         running.wait()
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the child processes of a process."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for each in lists for child in each.read_text().split()]
+
+
+def used_ns(pid: int) -> int:
+    """Return the CPU time of a process."""
+    return sum(int(each.read_text().split()[0]) for each in Path(f"/proc/{pid}/task").glob("*/schedstat"))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.benchmarks.common.processes import PROGRAMS
+from iotide.benchmarks.common.processes import PROGRAMS, children_of, used_ns
 from iotide.benchmarks.common.tracers import LIMIT_S, bare_environment
 
 PAIRS = int(os.environ.get("IOTIDE_REPEATS", "5"))
@@ -127,24 +127,15 @@ def idle(folder: Path) -> Figure:
     words = [sys.executable, "-m", "iotide", "run", "--no-report", "--quiet", "--", "sleep", str(IDLE_S + 4)]
     with subprocess.Popen(words, cwd=folder, env=bare_environment()) as running:
         time.sleep(3)
-        ours = [pid for pid in (running.pid, *_children(running.pid)) if _name(pid) != "sleep"]
-        before, begun = sum(map(_used_ns, ours)), time.perf_counter_ns()
+        ours = [pid for pid in (running.pid, *children_of(running.pid)) if _name(pid) != "sleep"]
+        before, begun = sum(map(used_ns, ours)), time.perf_counter_ns()
         time.sleep(IDLE_S)
-        share = (sum(map(_used_ns, ours)) - before) / (time.perf_counter_ns() - begun) * 100
+        share = (sum(map(used_ns, ours)) - before) / (time.perf_counter_ns() - begun) * 100
     return Figure("a command that sleeps: our CPU time", share, "% of a core", "<= 0.3 %", better="lower")
-
-
-def _children(pid: int) -> list[int]:
-    lists = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for each in lists for child in each.read_text().split()]
 
 
 def _name(pid: int) -> str:
     return Path(f"/proc/{pid}/comm").read_text().strip()
-
-
-def _used_ns(pid: int) -> int:
-    return sum(int(each.read_text().split()[0]) for each in Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
 def measure() -> Sequence[Figure]:
