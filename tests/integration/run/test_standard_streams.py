@@ -81,13 +81,17 @@ def test_status_of_a_traced_command_does_not_depend_on_our_streams(folder: Path,
 PRINTED = (
     "--help", "--version", "detect calls.jsonl", "detect --json calls.jsonl", "advise calls.jsonl",
     "layers calls.jsonl", "rank --json calls.jsonl", "dfg calls.jsonl", "analyze heatmap calls.jsonl",
-    "archive dump job.iotide", "archive info job.iotide", "preload list",
+    "archive dump job.iotide", "archive info job.iotide", "archive verify job.iotide", "preload list",
+    "simulate --class 3x10 --class 2x20", "simulate --json --class 3x10", "keys new own", "keys list known",
+    "keys token known --name bob --may read", "doctor",
 )  # fmt: skip
 
 
 @pytest.mark.slow
 def test_every_command_has_one_status_without_a_reader(folder: Path) -> None:
     assert iotide("archive", "create", "-o", "job.iotide", "calls.jsonl", cwd=folder).returncode == 0
+    known = iotide("keys", "token", "known", "--name", "ann", "--may", "read", cwd=folder)
+    assert known.returncode == 0, known.stderr
     found = {words: without_reader(folder, words.split(" ")) for words in PRINTED}
     assert found == dict.fromkeys(PRINTED, (EXIT_NO_READER, ""))
 
@@ -100,9 +104,27 @@ async def test_commands_that_ask_an_aggregator_have_the_same_status_without_a_re
     async with serving() as server, feeding(server, source):
         await until(lambda: "sim" in server.aggregator.jobs and server.aggregator.jobs["sim"].prediction is not None)
         url = str(server.http_url)
-        for words in (["top", "--once", url], ["contention", url]):
+        asked = [["top", "--once", url], ["contention", url], ["doctor", "--aggregator", url], ["simulate", url]]
+        for words in asked:
             found = await asyncio.to_thread(without_reader, folder, words)
             assert found == (EXIT_NO_READER, ""), words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+async def test_subscriber_has_the_same_status_without_a_reader(folder: Path, form: tuple[str, ...]) -> None:
+    """It prints the first prediction that comes, and notices then that nobody reads."""
+    source = Fed()
+    source.open("s", "sim")
+    async with serving() as server, feeding(server, source):
+        words = ["watch", "--connect", str(server.publish_endpoint), *form]
+        watching = asyncio.create_task(asyncio.to_thread(without_reader, folder, words))
+        at = 0.0
+        while not watching.done():  # predictions go to those who have subscribed
+            source.periodic("s", until_s=1e9 + at)
+            at += 100.0
+            await asyncio.wait([watching], timeout=0.5)
+        assert await watching == (EXIT_NO_READER, "")
 
 
 def test_traced_command_keeps_its_status_without_a_reader(folder: Path) -> None:
