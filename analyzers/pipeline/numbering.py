@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -47,7 +48,6 @@ class JobNames:
         self._file_numbers: dict[str, int] = {"": 0}
         self._rule = rule
         self._starting: list[int] = []
-        self._of_folders: list[int] = []
         self._left_out = np.zeros(64, np.uint8)
         self._groups = np.zeros(64, np.uint8)
 
@@ -81,13 +81,11 @@ class JobNames:
         Args:
             batch: events in the job's numbers.
         """
-        if not self._of_folders:
+        made = np.flatnonzero(np.bincount(representatives(batch.call))).tolist()
+        of_folders = [number for number in made if _is_of_folders(self.calls[number])]
+        if not of_folders:
             return
-        made = np.zeros(len(self.calls), np.bool_)
-        made[self._of_folders] = True
-        found = made.take(representatives(batch.call))
-        if not found.any():
-            return
+        found = np.isin(batch.call, of_folders)
         for number in np.unique(batch.file[found & ((batch.flags & int(Flag.FAILED)) == 0)]).tolist():
             info = self.files[number]
             if number and info.type in _ON_DISK:
@@ -110,8 +108,6 @@ class JobNames:
             self.calls.append(name)
             if starts_operation(name):
                 self._starting.append(number)
-            elif _OF_FOLDERS.fullmatch(name):
-                self._of_folders.append(number)
         return number
 
     def file(self, info: FileInfo) -> int:
@@ -198,6 +194,11 @@ def _extended(table: npt.NDArray[Any], first: int, values: list[int]) -> npt.NDA
         table = grown
     table[first:end] = values
     return table
+
+
+@lru_cache(1024)
+def _is_of_folders(call: str) -> bool:
+    return _OF_FOLDERS.fullmatch(call) is not None
 
 
 def starts_operation(call: str) -> bool:
