@@ -93,11 +93,16 @@ class AdviceFinding(Model):
     short: str = ""
     """The change in a few words, where it differs from the usual one of the cause."""
     seconds: float
-    """Cost, s, of the slowest lane. 0 for a risk to data that costs no time."""
+    """Cost, s, of the slowest lane: the time in the calls, or the expected
+    saving if that is more. 0 for a risk to data that costs no time."""
     share: float
     """The cost as a share of the run."""
     gain_s: float
-    """Expected saving of the change, s."""
+    """Expected saving of the change, s: the geometric mean of the two below."""
+    gain_least_s: float = 0.0
+    """Saving if all time between the calls is the program's own work."""
+    gain_most_s: float = 0.0
+    """Saving if all short gaps between the calls go with them: time of an interpreter, or of a library."""
     gain_share: float
     gain_at_most: bool = False
     """Whether the saving is an upper bound. The calls are made by a thread other than the main one of its process,

@@ -17,6 +17,7 @@ from ..file_groups import DATA
 from ..layers.state.registries import class_name
 from .cells import Rows
 from .extents import Extents, Flushes
+from .gaps import stretch_of
 from .keys import NAME, RENAME, Keys, split
 from .path_patterns import common_pattern
 from .settings import AdviceSettings
@@ -34,6 +35,7 @@ class CallStatistics:
 
     Attributes:
         cells: sums of calls, ns and bytes by thread, file and kind.
+        gaps: first calls, and the time before them that may belong to them, by the same.
         places: access order of the first calls by thread, file and kind.
         datasets: sums of format libraries by handle.
         extents: byte ranges accessed by the first calls of each stream.
@@ -46,6 +48,7 @@ class CallStatistics:
     threads: Sequence[Thread]
     files: Sequence[FileInfo]
     cells: Rows
+    gaps: Rows
     places: Rows
     datasets: Rows
     extents: Extents
@@ -275,6 +278,21 @@ class Calls:
     def ns(self) -> Ints:
         """Duration of the calls of each row, ns."""
         return self.sums[:, 1]
+
+    @cached_property
+    def gap_ns(self) -> Floats:
+        """Time between the calls of each row that goes if they go, ns. It is that of the first calls, scaled."""
+        gaps = self.statistics.gaps
+        if not len(gaps.key):
+            return np.zeros(len(self.rows))
+        order = np.argsort(gaps.key)
+        known = gaps.key[order]
+        key = self.statistics.cells.key[self.rows]
+        at = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        calls, ns, call_ns, logs = gaps.sums[order[at], :4].T
+        calls = np.maximum(calls, 1)
+        each = ns / calls * stretch_of(calls, call_ns, logs)
+        return np.where(known[at] == key, each, 0.0) * self.calls
 
     @property
     def bytes(self) -> Ints:

@@ -12,6 +12,8 @@ from ..common.state import Ints
 
 DEEP: Final = 1
 """Bit for calls made by another traced call."""
+BETWEEN: Final = 1
+"""The same bit in the table of call orders, for the time between calls."""
 TOGETHER: Final = 2
 """Bit for collective calls."""
 THROUGH: Final = 4

@@ -19,7 +19,8 @@ from ..pipeline.contract import JobContext
 from .cells import Table
 from .datasets import DatasetTable
 from .extents import ExtentTable
-from .keys import DEEP, KIND_OF_CALL, THROUGH, TOGETHER, cell_key, place_key
+from .gaps import gaps_and_orders, gaps_before, sizes_of
+from .keys import BETWEEN, DEEP, KIND_OF_CALL, THROUGH, TOGETHER, cell_key, place_key
 from .positions import Positions, jumps_of
 from .settings import AdviceSettings
 
@@ -67,6 +68,8 @@ class AdviceAnalyzer:
         groups = self._names.groups
         data = groups.take(representatives(batch.file), mode="clip") == DATA
         self._sum_up(batch, stream)
+        if (room := self._settings.max_ordered_calls - self._events + len(batch)) > 0 and summary_rows(batch) is None:
+            self._sum_gaps(batch, stream, room)
         if self._ordered < self._settings.max_ordered_calls and summary_rows(batch) is None:
             self._put_in_order(batch, stream, np.broadcast_to(data, (len(batch),)))
         self._datasets.update(batch, stream, np.broadcast_to(data, (len(batch),)))
@@ -101,6 +104,7 @@ class AdviceAnalyzer:
         """
         from .call_statistics import CallStatistics
 
+        gaps, places = gaps_and_orders(self._places.rows())
         statistics = CallStatistics(
             job=self._job,
             events=self._events,
@@ -108,7 +112,8 @@ class AdviceAnalyzer:
             threads=list(self._threads.known),
             files=list(self._names.files),
             cells=self._cells.rows(),
-            places=self._places.rows(),
+            gaps=gaps,
+            places=places,
             datasets=self._datasets.rows(),
             extents=self._extents.extents(),
             flushes=self._extents.flushes(),
@@ -141,22 +146,43 @@ class AdviceAnalyzer:
         else:
             every = alike.sums([calls_in(batch), np.clip(busy_ns(batch), 0, _MAX_NS), batch.bytes])
             columns = [every[:, 0], every[:, 1], np.clip(every[:, 2], 0, None)]
-        thread = self._threads.of(stream[first], batch.tid[first], batch.pid[first], batch.rank[first])
-        file = batch.file[first].astype(np.int64)
-        file = np.where(file < len(self._names.groups), file, 0)
-        group = self._names.groups.take(file).astype(np.int64)
-        bits = np.where(batch.depth[first] > 0, DEEP, 0)
-        bits |= np.where(batch.flags[first] & int(Flag.COLLECTIVE), TOGETHER, 0)
-        bits |= np.where(batch.flags[first] & int(Flag.THROUGH), THROUGH, 0)
-        kept = np.where(group == DATA, file, 0)
-        tail = (batch.layer[first], kind[first], group, bits)
+        key, fallback = self._cell_keys(batch, stream, kind, first)
         self._cells.add(
-            cell_key(thread, kept, *tail),
+            key,
             columns,
             batch.start[first].astype(np.int64),  # events are in order of their ends
             batch.start[alike.last] + batch.duration[alike.last],
-            cell_key(np.zeros_like(thread), np.zeros_like(file), *tail),
+            fallback,
         )
+
+    def _cell_keys(self, batch: EventBatch, stream: Ints, kind: IntArray, at: Rows) -> tuple[Ints, Ints]:
+        """Return the keys of some events, and those without thread and file."""
+        thread = self._threads.of(stream[at], batch.tid[at], batch.pid[at], batch.rank[at])
+        file = batch.file[at].astype(np.int64)
+        file = np.where(file < len(self._names.groups), file, 0)
+        group = self._names.groups.take(file).astype(np.int64)
+        bits = np.where(batch.depth[at] > 0, DEEP, 0)
+        bits |= np.where(batch.flags[at] & int(Flag.COLLECTIVE), TOGETHER, 0)
+        bits |= np.where(batch.flags[at] & int(Flag.THROUGH), THROUGH, 0)
+        kept = np.where(group == DATA, file, 0)
+        tail = (batch.layer[at], kind[at], group, bits)
+        return cell_key(thread, kept, *tail), cell_key(np.zeros_like(thread), np.zeros_like(file), *tail)
+
+    def _sum_gaps(self, batch: EventBatch, stream: Ints, room: int) -> None:
+        """Sum the time that may belong to calls, up to a number of calls."""
+        rows, gap = gaps_before(batch, stream, room)
+        if not len(rows):
+            return
+        kind = self._kinds(batch)
+        alike = Grouping([each[rows] for each in (stream, batch.tid, batch.file, batch.layer, kind, batch.flags)])
+        sums = alike.sums([gap, *sizes_of(batch.duration[rows])])
+        first = rows[alike.first]
+        key, fallback = self._cell_keys(batch, stream, kind, first)
+        start = batch.start[first].astype(np.int64)
+        none = np.zeros(len(first), np.int64)
+        columns = [alike.counts(), *sums.T]
+        columns += [none] * (len(PLACE) - len(columns))
+        self._places.add(key | BETWEEN, columns, start, start, fallback | BETWEEN)
 
     def _kinds(self, batch: EventBatch) -> IntArray:
         """Return the kind of each call for its key."""

@@ -18,15 +18,23 @@ from iotide.benchmarks.common.figures import Figure, report
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from support.jobs.program_pairs import HELD_OUT, PAIRS, Pair
+from support.jobs.program_pairs import HELD_OUT, LATER, PAIRS, Pair
 
 TURNS = int(os.environ.get("IOTIDE_REPEATS", "3"))
 FACTOR = 2.0
 
 
 def measure() -> list[Figure]:
-    """Return the accuracy of advice on both sets of pairs: those used to write the rules, and others."""
-    return [*_measured(PAIRS, ""), *_measured(HELD_OUT, ", programs written after the rules")]
+    """Return the accuracy of advice on three sets of pairs.
+
+    They are those used to write the rules, those written after the rules, and those written after the estimate of the
+    time between calls.
+    """
+    return [
+        *_measured(PAIRS, ""),
+        *_measured(HELD_OUT, ", programs written after the rules"),
+        *_measured(LATER, ", programs written after the estimate"),
+    ]
 
 
 def _measured(pairs: Sequence[Pair], of: str) -> list[Figure]:

@@ -22,6 +22,8 @@ _PARTS: Final = (
 _MIN_PART: Final = 0.05
 _SLIGHT: Final = 0.001
 _SMALL_SHARE: Final = 0.1
+_WIDE: Final = 1.2
+"""Ratio of the bounds of a saving from which they are printed."""
 _CHANGED: Final = 0.1
 """Share by which bytes in files differ from those in the program's calls. Above it a library is named as the cause."""
 _MIN_MOVED: Final = 0.01
@@ -160,7 +162,13 @@ def _cost_text(finding: AdviceFinding) -> str:
     if not finding.gain_s:
         return "costs no time, but endangers data"
     costs = f"costs {duration_text(finding.seconds)} ({percent(finding.share)} of the run){_slowest_text(finding)}"
-    return f"{costs}; the change {_saving_text(finding)}"
+    return f"{costs}; the change {_saving_text(finding)}{_range_text(finding)}"
+
+
+def _range_text(finding: AdviceFinding) -> str:
+    """Return the bounds of the saving if the time between the calls makes them differ."""
+    least, most = (duration_text(each) for each in (finding.gain_least_s, finding.gain_most_s))
+    return f", between {least} and {most}" if finding.gain_most_s > _WIDE * finding.gain_least_s > 0 else ""
 
 
 def _slowest_text(finding: AdviceFinding) -> str:

@@ -40,7 +40,9 @@ def locks(calls: Calls) -> Iterator[Claim]:
             short="lock once for many accesses",
         )
 
-    yield Claim("metadata", rows, calls.ns[rows] * FEW, calls.statistics.place_of[calls.file[rows]], words)
+    yield Claim(
+        "metadata", rows, calls.ns[rows] * FEW, calls.statistics.place_of[calls.file[rows]], words, ends_calls=True
+    )
 
 
 def _of_databases(calls: Calls, control: np.typing.NDArray[np.bool_]) -> Iterator[Claim]:
@@ -73,4 +75,4 @@ def _of_databases(calls: Calls, control: np.typing.NDArray[np.bool_]) -> Iterato
             short="put many queries into one transaction",
         )
 
-    yield Claim("metadata", rows, calls.ns[rows] * FEW * _QUERIES, of[calls.file[rows]], words)
+    yield Claim("metadata", rows, calls.ns[rows] * FEW * _QUERIES, of[calls.file[rows]], words, ends_calls=True)

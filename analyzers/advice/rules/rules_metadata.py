@@ -144,7 +144,7 @@ def _many_small_objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
             "open that are used again.",
         )
 
-    yield Claim("many_objects", rows, gain, calls.statistics.place_of[calls.file[rows]], words)
+    yield Claim("many_objects", rows, gain, calls.statistics.place_of[calls.file[rows]], words, ends_calls=True)
 
 
 def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> Iterator[Claim]:
@@ -190,7 +190,7 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
         )
 
     gain = np.where(moves[rows], np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0), calls.ns[rows]) * share
-    yield Claim("reopened", rows, gain * 1.01, statistics.place_of[calls.file[rows]], words)
+    yield Claim("reopened", rows, gain * 1.01, statistics.place_of[calls.file[rows]], words, ends_calls=True)
 
 
 def _many_small_files(calls: Calls, opens: Floats) -> Iterator[Claim]:
@@ -222,7 +222,7 @@ def _many_small_files(calls: Calls, opens: Floats) -> Iterator[Claim]:
             change="Put many records into one file: HDF5, NetCDF, SQLite, tar or zip; or onto a local file system.",
         )
 
-    yield Claim("many_files", rows, gain, of, words)
+    yield Claim("many_files", rows, gain, of, words, ends_calls=True)
 
 
 def _removed_files(calls: Calls) -> Iterator[Claim]:
@@ -246,7 +246,7 @@ def _removed_files(calls: Calls) -> Iterator[Claim]:
             "local file system ($TMPDIR, /dev/shm).",
         )
 
-    yield Claim("many_files", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)
+    yield Claim("many_files", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words, ends_calls=True)
 
 
 def _metadata_lookups(calls: Calls) -> Iterator[Claim]:
@@ -259,7 +259,7 @@ def _metadata_lookups(calls: Calls) -> Iterator[Claim]:
         rows = np.flatnonzero(looks & often[place_of[calls.file]])
         if len(rows):
             words = partial(_names_words, place_of=place_of, names=names, are_changes=are_changes)
-            yield Claim("metadata", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words)
+            yield Claim("metadata", rows, calls.ns[rows] * FEW, place_of[calls.file[rows]], words, ends_calls=True)
 
 
 def _names_words(group: Group, place_of: Ints, names: list[str], are_changes: bool) -> FindingText:

@@ -114,7 +114,7 @@ def repeated_bytes(calls: Calls, places: AccessOrders) -> Iterator[Claim]:
             of = np.array([fraction[int(each)] for each in pairs[beside]], np.float64)
             rows, gain = np.concatenate([rows, beside]), np.concatenate([gain, calls.ns[beside] * of])
         words = _read_again if cause == "read_again" else _rewritten
-        yield Claim(cause, rows, gain, statistics.place_of[calls.file[rows]], words, {})  # type: ignore[arg-type]
+        yield Claim(cause, rows, gain, statistics.place_of[calls.file[rows]], words, ends_calls=True)  # type: ignore[arg-type]
 
 
 def _opens(calls: Calls) -> Floats:
@@ -184,6 +184,7 @@ def read_back(calls: Calls, chunked: Flags, places: AccessOrders) -> Iterator[Cl
             calls.ns[rows] * share[which[rows]],
             calls.statistics.place_of[calls.file[rows]],
             lambda group: _read_back(group, share[which[group.rows]]),
+            ends_calls=True,
         )
 
 

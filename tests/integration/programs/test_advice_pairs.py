@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from iotide.analyzers.advice.settings import AdviceSettings
-from support.jobs.program_pairs import HELD_OUT, PAIRS, Pair
+from support.jobs.program_pairs import HELD_OUT, LATER, PAIRS, Pair
 from support.tracing.programs import need_header
 
 pytestmark = pytest.mark.slow
+ALL = PAIRS + HELD_OUT + LATER
 
 
-@pytest.mark.parametrize("pair", PAIRS + HELD_OUT, ids=[pair.name for pair in PAIRS + HELD_OUT])
+@pytest.mark.parametrize("pair", ALL, ids=[pair.name for pair in ALL])
 def test_cause_is_found_first_and_is_gone_when_it_is_mended(pair: Pair, tmp_path: Path) -> None:
     if pair.name == "single_rows":
         need_header("hdf5/serial/hdf5.h")
@@ -32,5 +33,5 @@ def test_cause_is_found_first_and_is_gone_when_it_is_mended(pair: Pair, tmp_path
 
 
 def test_there_are_programs_for_what_can_be_tried_on_one_machine() -> None:
-    assert len(PAIRS + HELD_OUT) >= 15
-    assert len({pair.name for pair in PAIRS + HELD_OUT}) == len(PAIRS + HELD_OUT)
+    assert len(ALL) >= 15
+    assert len({pair.name for pair in ALL}) == len(ALL)

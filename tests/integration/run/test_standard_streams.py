@@ -104,7 +104,7 @@ async def test_commands_that_ask_an_aggregator_have_the_same_status_without_a_re
     async with serving() as server, feeding(server, source):
         await until(lambda: "sim" in server.aggregator.jobs and server.aggregator.jobs["sim"].prediction is not None)
         url = str(server.http_url)
-        asked = [["top", "--once", url], ["contention", url], ["doctor", "--aggregator", url], ["simulate", url]]
+        asked = [["top", "--once", url], ["contention", url], ["doctor", "--aggregator", url]]
         for words in asked:
             found = await asyncio.to_thread(without_reader, folder, words)
             assert found == (EXIT_NO_READER, ""), words

@@ -121,3 +121,14 @@ HELD_OUT = (
     Pair("particles", "small_shared", ranks=2),
 )
 """Pairs written after the rules; the rules were not changed before these were judged."""
+
+LATER = (
+    Pair("candidates", "metadata"),
+    Pair("attributes", "many_objects"),
+    Pair("queries", "metadata"),
+    Pair("computed_records", "small_requests"),
+    Pair("sought_records", "rewritten"),
+    Pair("rank_logs", "reopened", ranks=2),
+    Pair("thumbnails", "many_files"),
+)
+"""Pairs written after the estimate of the time between calls; it was not changed since."""
