@@ -22,6 +22,8 @@ Examples:
   iotide watch --count 1 --timeout 10
   iotide watch --alerts
 
+Standard error has why the aggregator cannot be reached, and when the connection is made, lost and made again.
+
 Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no prediction came within --timeout, 2 bad
 usage.
 """
@@ -56,8 +58,12 @@ def command(
     keys: tuple[Path | None, Path | None],
 ) -> None:
     """Run the command."""
-    from ..events.network.curve import read_client_keys
+    import logging
 
+    from ..events.network.curve import read_client_keys
+    from .common.console.logs import log_to_standard_error
+
+    log_to_standard_error(logging.INFO)
     known = read_client_keys(*keys)
     if alerts:
         if jobs:

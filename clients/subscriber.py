@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -21,19 +23,33 @@ import zmq.asyncio
 from pydantic import ValidationError
 
 from ..events.errors import ConfigError, IotideError, ProtocolError
+from ..events.network.connection_events import ConnectionEvents
 from ..events.network.curve import ClientKeys
 from ..events.network.endpoints import check_endpoint, is_ipv6
 from ..events.network.malformed import MALFORMED
 from ..results.alerts import Alert
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
+from .connection_report import ConnectionReport, Line, connection_problem
+from .text.printable import printable
 
+_log = logging.getLogger(__name__)
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:9789"
 _PREDICTION: Final = "prediction."
 _JOB: Final = "job."
-_Socket = TypeVar("_Socket", bound=zmq.Socket[Any])
 _ALERT: Final = "alert."
 _Message = TypeVar("_Message", Prediction, JobSummary, Alert)
+_LOOK_S: Final = 0.5
+"""Time between looks at the connection, s."""
+_PATIENCE_S: Final = 1.0
+"""Maximum time of a search for the cause of a missing connection, s."""
+_KEEPALIVE: Final[dict[int, int]] = {
+    zmq.TCP_KEEPALIVE: 1,
+    zmq.TCP_KEEPALIVE_IDLE: 10,
+    zmq.TCP_KEEPALIVE_INTVL: 5,
+    zmq.TCP_KEEPALIVE_CNT: 4,
+}
+"""A connection to a host that vanished is given up after 30 s."""
 
 
 class SubscriptionTimeoutError(IotideError):
@@ -41,23 +57,47 @@ class SubscriptionTimeoutError(IotideError):
 
 
 class _Subscription(Generic[_Message]):
-    """Common part of all subscribers: selected jobs, timeout, unknown messages."""
+    """Common part of all subscribers: selected jobs, timeout, unknown messages, state of the connection."""
 
     _topic: ClassVar[str]
     _model: type[_Message]
+    _nothing_yet: ClassVar[str]
 
-    def __init__(self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
+    _events: ConnectionEvents
+
+    def __init__(
+        self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None, keys: ClientKeys | None
+    ) -> None:
         check_endpoint(endpoint, connects=True)
         self.malformed = 0
         """Skipped messages of an unknown version."""
+        self._endpoint, self._keys = endpoint, keys
         self._wanted = None if jobs is None else frozenset(jobs)
         self._timeout_s = timeout_s
+        of_jobs = "" if self._wanted is None else f" of {', '.join(map(printable, sorted(self._wanted)))}"
+        self._report = ConnectionReport(endpoint, self._nothing_yet.format(of_jobs=of_jobs), time.monotonic())
+        self._look_at_s = -math.inf
 
     def _deadline(self) -> float | None:
         return None if self._timeout_s is None else time.monotonic() + self._timeout_s
 
     def _timeout_error(self) -> SubscriptionTimeoutError:
-        return SubscriptionTimeoutError(f"no {self._topic.rstrip('.')} within {self._timeout_s} s")
+        what = f"no {self._topic.rstrip('.')} within {self._timeout_s} s"
+        return SubscriptionTimeoutError(": ".join(filter(None, (what, self._report.trouble()))))
+
+    def _look(self) -> None:
+        """Report what has become of the connection."""
+        now_s = time.monotonic()
+        if now_s < self._look_at_s:
+            return
+        self._look_at_s = now_s + _LOOK_S
+        for event, _ in self._events.poll(now_s):
+            _tell(self._report.handle(event, now_s))
+        _tell(self._report.silence(now_s))
+
+    def _find_cause(self, deadline: float | None) -> str:
+        patience_s = _PATIENCE_S if deadline is None else min(_PATIENCE_S, max(0.001, deadline - time.monotonic()))
+        return connection_problem(self._endpoint, self._keys, self._report.failure, patience_s)
 
     def _decode(self, frames: Sequence[bytes]) -> _Message | None:
         try:
@@ -66,11 +106,16 @@ class _Subscription(Generic[_Message]):
             self.malformed += 1
             return None
         # ZeroMQ matches prefixes: a subscription to job 47 also receives job 4711.
-        return news if self._wanted is None or news.job in self._wanted else None
+        if self._wanted is not None and news.job not in self._wanted:
+            return None
+        self._report.received()
+        return news
 
 
 class _Blocking(_Subscription[_Message]):
     """Receives messages in any single thread; reconnects automatically. A context manager, and iterable.
+
+    The log (``iotide.clients.subscriber``) has why there is no connection, and when it is lost or made again.
 
     Args:
         endpoint: the aggregator's publish endpoint.
@@ -90,9 +135,10 @@ class _Blocking(_Subscription[_Message]):
         timeout_s: float | None = None,
         keys: ClientKeys | None = None,
     ) -> None:
-        super().__init__(endpoint, jobs, timeout_s)
+        super().__init__(endpoint, jobs, timeout_s, keys)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
+        self._socket = self._context.socket(zmq.SUB)
+        self._events = _subscribed(self._socket, endpoint, self._topic, self._wanted, keys)
 
     def receive(self) -> _Message:
         """Return the next message.
@@ -101,15 +147,20 @@ class _Blocking(_Subscription[_Message]):
             SubscriptionTimeoutError: none arrived within the timeout.
         """
         deadline = self._deadline()
-        while self._socket.poll(_left_ms(deadline)):
-            if (news := self._decode(self._socket.recv_multipart())) is not None:
-                return news
+        while True:
+            is_ready = self._socket.poll(_wait_ms(deadline))
+            self._look()
+            if is_ready:
+                if (news := self._decode(self._socket.recv_multipart())) is not None:
+                    return news
+            elif self._report.asks_why(time.monotonic()):
+                _tell(self._report.explain(self._find_cause(deadline)))
             if deadline is not None and time.monotonic() >= deadline:
-                break
-        raise self._timeout_error()
+                raise self._timeout_error()
 
     def close(self) -> None:
         """Close the connection."""
+        self._events.close()
         self._socket.close(0)
         self._context.term()
 
@@ -128,6 +179,7 @@ class Subscriber(_Blocking[Prediction]):
     """Receives predictions."""
 
     _topic = _PREDICTION
+    _nothing_yet = "no prediction{of_jobs} yet; predictions come while calls arrive"
     _model = Prediction
 
 
@@ -135,6 +187,7 @@ class JobSubscriber(_Blocking[JobSummary]):
     """Receives jobs when they appear or change state; an ended job has its ``last_word``."""
 
     _topic = _JOB
+    _nothing_yet = "no job{of_jobs} has appeared or changed its state yet"
     _model = JobSummary
 
 
@@ -142,6 +195,7 @@ class AlertSubscriber(_Blocking[Alert]):
     """Receives alerts on contention of all jobs when they are raised or resolved."""
 
     _topic = _ALERT
+    _nothing_yet = "no alert has been raised or resolved yet"
     _model = Alert
 
     def __init__(
@@ -161,9 +215,10 @@ class _Async(_Subscription[_Message]):
         timeout_s: float | None = None,
         keys: ClientKeys | None = None,
     ) -> None:
-        super().__init__(endpoint, jobs, timeout_s)
+        super().__init__(endpoint, jobs, timeout_s, keys)
         self._context = zmq.asyncio.Context()
-        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
+        self._socket = self._context.socket(zmq.SUB)
+        self._events = _subscribed(self._socket, endpoint, self._topic, self._wanted, keys)
 
     async def receive(self) -> _Message:
         """Return the next message.
@@ -172,15 +227,20 @@ class _Async(_Subscription[_Message]):
             SubscriptionTimeoutError: none arrived within the timeout.
         """
         deadline = self._deadline()
-        while await self._socket.poll(_left_ms(deadline)):
-            if (news := self._decode(await self._socket.recv_multipart())) is not None:
-                return news
+        while True:
+            is_ready = await self._socket.poll(_wait_ms(deadline))
+            self._look()
+            if is_ready:
+                if (news := self._decode(await self._socket.recv_multipart())) is not None:
+                    return news
+            elif self._report.asks_why(time.monotonic()):
+                _tell(self._report.explain(await asyncio.to_thread(self._find_cause, deadline)))
             if deadline is not None and time.monotonic() >= deadline:
-                break
-        raise self._timeout_error()
+                raise self._timeout_error()
 
     def close(self) -> None:
         """Close the connection."""
+        self._events.close()
         self._socket.close(0)
         self._context.term()
 
@@ -199,6 +259,7 @@ class AsyncSubscriber(_Async[Prediction]):
     """Receives predictions."""
 
     _topic = _PREDICTION
+    _nothing_yet = "no prediction{of_jobs} yet; predictions come while calls arrive"
     _model = Prediction
 
 
@@ -206,6 +267,7 @@ class AsyncJobSubscriber(_Async[JobSummary]):
     """Receives jobs like ``JobSubscriber``."""
 
     _topic = _JOB
+    _nothing_yet = "no job{of_jobs} has appeared or changed its state yet"
     _model = JobSummary
 
 
@@ -232,22 +294,35 @@ def _decoded(frames: Sequence[bytes], topic: str, model: type[_Message]) -> _Mes
         raise ProtocolError(f"not a {topic.rstrip('.')} that this version knows: {error}") from None
 
 
-def _left_ms(deadline: float | None) -> int | None:
-    return None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
+def _wait_ms(deadline: float | None) -> int:
+    """Return how long to wait for a message before the next look at the connection."""
+    left_s = _LOOK_S if deadline is None else min(_LOOK_S, deadline - time.monotonic())
+    return max(0, math.ceil(left_s * 1000))
+
+
+def _tell(lines: Iterable[Line]) -> None:
+    for level, text in lines:
+        _log.log(level, "%s", text)
 
 
 def _subscribed(
-    socket: _Socket, endpoint: str, topic: str, jobs: frozenset[str] | None, keys: ClientKeys | None
-) -> _Socket:
+    socket: zmq.Socket[Any], endpoint: str, topic: str, jobs: frozenset[str] | None, keys: ClientKeys | None
+) -> ConnectionEvents:
     socket.setsockopt(zmq.LINGER, 0)
     if keys is not None:
         keys.secure(socket)
     socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
+    socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+    socket.setsockopt(zmq.CONNECT_TIMEOUT, 5000)
+    for option, value in _KEEPALIVE.items():
+        socket.setsockopt(option, value)
     for wanted in [topic] if jobs is None else [f"{topic}{job}" for job in sorted(jobs)]:
         socket.setsockopt(zmq.SUBSCRIBE, wanted.encode())
+    events = ConnectionEvents(socket)
     try:
         socket.connect(endpoint)
     except zmq.ZMQError as error:
+        events.close()
         socket.close()
         raise ConfigError(f"{endpoint!r} is no endpoint such as {DEFAULT_ENDPOINT}: {error}") from None
-    return socket
+    return events

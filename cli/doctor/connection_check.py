@@ -5,9 +5,7 @@ It reports whether it can be made, and why not.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import socket
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,15 +15,11 @@ from zmq.utils.monitor import recv_monitor_message
 from ...events import ConfigError
 from ...events.network.curve import ClientKeys, read_client_keys
 from ...events.network.endpoints import check_endpoint, is_ipv6
+from ...events.network.greeting import NoGreetingError, security_mechanism
 from .checks import BrokenError
 
 _PATIENCE_S: Final = 10.0
 """Maximum time for a connection, s; a cluster's network needs milliseconds."""
-_SIGNATURE: Final = b"\xff" + bytes(8) + b"\x7f"
-"""First ten bytes of a ZeroMQ peer (ZMTP 3.1, RFC 37 of ZeroMQ). The length between them does not matter."""
-_VERSION: Final = b"\x03"
-_MECHANISM: Final = slice(12, 32)
-"""Name of the security mechanism in the greeting: NULL or CURVE."""
 _REFUSED: Final = zmq.Event.HANDSHAKE_FAILED_AUTH
 _ENDS: Final = _REFUSED | zmq.Event.HANDSHAKE_SUCCEEDED | zmq.Event.HANDSHAKE_FAILED_PROTOCOL
 _CUT: Final = zmq.Event.HANDSHAKE_FAILED_NO_DETAIL | zmq.Event.DISCONNECTED
@@ -33,6 +27,11 @@ _INGEST: Final = (
     "--connect must be the aggregator's `ingest`, which the first line of its log names; "
     "its default, tcp://127.0.0.1:9787, is reached from its own machine only"
 )
+
+_REMEDIES: Final[dict[str, str]] = {
+    "silent": f"allow the port in the packet filters between; {_INGEST}",
+    "no_address": "correct the name, or /etc/hosts or DNS",
+}
 
 
 def connect(endpoint: str) -> str:
@@ -69,44 +68,12 @@ def connect(endpoint: str) -> str:
 def _mechanism(endpoint: str) -> str:
     """Return the security mechanism in the greeting of the peer."""
     try:
-        with contextlib.closing(_connected(endpoint)) as peer:
-            peer.sendall(_SIGNATURE + _VERSION)
-            greeting = b""
-            while len(greeting) < _MECHANISM.stop and (more := peer.recv(64)):
-                greeting += more
-    except TimeoutError:
-        raise BrokenError(
-            f"{endpoint} does not answer within {_PATIENCE_S:g} s",
-            f"allow the port in the packet filters between; {_INGEST}",
-        ) from None
-    except socket.gaierror as error:
-        raise BrokenError(
-            f"the host in {endpoint} has no address here: {error.strerror}", "correct the name, or /etc/hosts or DNS"
-        ) from None
-    except (ConnectionRefusedError, FileNotFoundError) as error:
-        raise BrokenError(f"nothing listens at {endpoint}: {error.strerror}", _INGEST) from None
-    except OSError as error:
-        raise BrokenError(f"{endpoint} cannot be reached: {error.strerror or error}", _INGEST) from None
-    if greeting[:1] + greeting[9:10] != _SIGNATURE[:1] + _SIGNATURE[-1:]:
-        raise BrokenError(
-            f"what listens at {endpoint} is not an aggregator's port for collectors", f"{_INGEST}; 9788 is HTTP"
-        )
-    return greeting[_MECHANISM].rstrip(b"\0").decode(errors="replace")
-
-
-def _connected(endpoint: str) -> socket.socket:
-    scheme, _, rest = endpoint.partition("://")
-    if scheme == "ipc":
-        peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        peer.settimeout(_PATIENCE_S)
-        try:
-            peer.connect(f"\0{rest[1:]}" if rest.startswith("@") else rest)
-        except OSError:
-            peer.close()
-            raise
-        return peer
-    host, _, port = rest.rpartition(";")[2].rpartition(":")
-    return socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_S)
+        return security_mechanism(endpoint, _PATIENCE_S)
+    except NoGreetingError as error:
+        if error.obstacle == "other_protocol":
+            problem = f"what listens at {endpoint} is not an aggregator's port for collectors"
+            raise BrokenError(problem, f"{_INGEST}; 9788 is HTTP") from None
+        raise BrokenError(str(error), _REMEDIES.get(error.obstacle, _INGEST)) from None
 
 
 def _shake_hands(endpoint: str, keys: ClientKeys | None) -> None:

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import zmq
-from zmq.utils.monitor import recv_monitor_message
 
 from ...events import NODE_COLLECTOR, InputError, StreamInfo
+from ...events.network.connection_events import CONNECTED, DISCONNECTED, KEY_REFUSED, ConnectionEvents
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _RECEIVES_A_PUMP: Final = 1000
 _READ_FOR: Final = 3
-_CONNECTED: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED
-_DISCONNECTED: Final = zmq.EVENT_DISCONNECTED
-_FAILED: Final = zmq.EVENT_CLOSED | zmq.EVENT_CONNECT_RETRIED
-"""Events of a refused connection: it is closed, and then retried."""
+_CLOSED: Final = int(zmq.EVENT_CLOSED)
+_RETRIED: Final = int(zmq.EVENT_CONNECT_RETRIED)
+"""Event of a refused connection, after ``_CLOSED``."""
+_LOOK_S: Final = 0.5
+"""Time between looks at connection events where there is no other aggregator, s."""
 _QUIET_PUMPS_BEFORE_SLOWING: Final = 50
 """Pumps without new data after which sources are polled less often."""
 _SLOWER_EACH: Final = 4
@@ -93,11 +94,11 @@ class Agent:
         endpoints = (settings.endpoint, *settings.others)
         self._socket.setsockopt(zmq.IPV6, any(map(is_ipv6, endpoints)))
         self._route = Route(endpoints, settings.away_after_s, time.monotonic())
-        # Connection events, needed only if there is another aggregator to connect to.
-        self._connection = (
-            self._socket.get_monitor_socket(_CONNECTED | _DISCONNECTED | _FAILED) if self._route.has_others else None
-        )
+        # Where there is another aggregator to connect to, refused connections matter too.
+        self._connection = ConnectionEvents(self._socket, _CLOSED | _RETRIED if self._route.has_others else 0)
+        self._look_at_s = -math.inf
         self._last_event = 0
+        self._is_key_refused = False
         self._key_source = keys or KeyFiles(settings.key, settings.server_key)
         self._keys = self._key_source.keys
         self._refresh_keys_at_s = -math.inf
@@ -238,7 +239,7 @@ class Agent:
         """Do one round: receives, polls, sends. Returns whether a source had new data."""
         now = time.monotonic()
         self._receive(now)
-        self._try_next_endpoint(now)
+        self._watch_connection(now)
         self._log_reachability(now)
         if self._pacer is not None and self._plans_received != self._shipper.beats.plans_received:
             self._plans_received = self._shipper.beats.plans_received
@@ -261,9 +262,7 @@ class Agent:
             self._close_source(source)
         self._resumption.keep(time.monotonic())
         self._shipper.close()
-        if self._connection is not None:
-            self._socket.disable_monitor()
-            self._connection.close()
+        self._connection.close()
         self._socket.close()
         if self._own_context:
             self._context.term()
@@ -273,22 +272,29 @@ class Agent:
             self._keys.secure(self._socket)
         self._socket.connect(self._route.endpoint)
 
-    def _try_next_endpoint(self, now_s: float) -> None:
-        """Connect to the next aggregator if the current one does not answer."""
-        if self._connection is None:
+    def _disconnect(self, endpoint: str) -> None:
+        self._connection.forget(endpoint)
+        self._socket.disconnect(endpoint)
+
+    def _watch_connection(self, now_s: float) -> None:
+        """Connect again after a refusal, or to the next aggregator if the current one does not answer."""
+        if now_s < self._look_at_s:
             return
-        with contextlib.suppress(zmq.Again):
-            while True:
-                message = recv_monitor_message(self._connection, zmq.NOBLOCK)
-                event, is_current = message["event"], message["endpoint"] == self._route.endpoint.encode()
-                if event & (_CONNECTED | _DISCONNECTED):
-                    self._route.connection(is_made=bool(event & _CONNECTED), now_s=now_s)
-                elif event & zmq.EVENT_CONNECT_RETRIED and self._last_event & zmq.EVENT_CLOSED and is_current:
-                    self._route.refused()
-                self._last_event = event
+        self._look_at_s = now_s if self._route.has_others else now_s + _LOOK_S
+        for event, endpoint in self._connection.poll(now_s):
+            if event & (CONNECTED | DISCONNECTED):
+                self._route.connection(is_made=bool(event & CONNECTED), now_s=now_s)
+            elif event & _RETRIED and self._last_event & _CLOSED and endpoint == self._route.endpoint:
+                self._route.refused()
+            if event & KEY_REFUSED and not self._is_key_refused and self._keys is not None:
+                key = self._keys.own.public.decode()
+                _log.warning("the aggregator at %s does not accept the key %s (`iotide keys allow`)", endpoint, key)
+            if event & (CONNECTED | KEY_REFUSED):
+                self._is_key_refused = bool(event & KEY_REFUSED)
+            self._last_event = event
         before = self._route.endpoint
         if self._route.moves_on(self._shipper.last_heard_s, now_s):
-            self._socket.disconnect(before)
+            self._disconnect(before)
             self._connect()
 
     def _log_reachability(self, now_s: float) -> None:
@@ -317,7 +323,7 @@ class Agent:
             self._key_source.refresh()
         if self._key_source.keys != self._keys:
             self._keys = self._key_source.keys
-            self._socket.disconnect(self._route.endpoint)
+            self._disconnect(self._route.endpoint)
             self._connect()
 
     def _send(self) -> bool:

@@ -8,12 +8,13 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import zmq
 import zmq.asyncio
 
 from ...events import ConfigError
+from ...events.network.connection_events import ConnectionEvents
 from ...events.network.descriptors import backlog
 from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
@@ -36,6 +37,17 @@ _MESSAGES_PER_TURN: Final = 64
 _TICK_S: Final = 1.0
 _INITIAL_DELAY_S: Final = 0.25
 """Delay before answers of a new owner are forwarded, s."""
+
+
+class _Owner(NamedTuple):
+    worker: Worker
+    socket: LoopSocket
+    keys: ClientKeys | None
+    connection: ConnectionEvents
+
+    def close(self) -> None:
+        self.connection.close()
+        self.socket.close()
 
 
 class Gateway:
@@ -77,7 +89,7 @@ class Gateway:
         self._front.setsockopt(zmq.BACKLOG, backlog())
         self.peers = PeerBound(self._front, connections_per_peer, counters)
         self._receiving = LoopSocket(self._front)
-        self._owners: dict[int, tuple[Worker, LoopSocket, ClientKeys | None]] = {}
+        self._owners: dict[int, _Owner] = {}
         self._answering: dict[int, asyncio.TimerHandle] = {}
         self._failure: asyncio.Future[None] | None = None
 
@@ -120,10 +132,10 @@ class Gateway:
         """
         public = {} if of_members is None else of_members
         keys_of = {number: self._access.keys_of_members(public.get(number, "")) for number in owners}
-        for number, (known, _, known_keys) in list(self._owners.items()):
-            if owners.get(number) != known or keys_of[number] != known_keys:
+        for number, known in list(self._owners.items()):
+            if owners.get(number) != known.worker or keys_of[number] != known.keys:
                 self._answering.pop(number).cancel()
-                self._owners.pop(number)[1].close()
+                self._owners.pop(number).close()
         for number, worker in owners.items():
             if number in self._owners:
                 continue
@@ -136,9 +148,10 @@ class Gateway:
             socket.linger = 0
             if keys is not None:
                 keys.secure(socket)
+            connection = ConnectionEvents(socket)
             socket.connect(worker.ingest)
             owner = LoopSocket(socket)
-            self._owners[number] = worker, owner, keys
+            self._owners[number] = _Owner(worker, owner, keys, connection)
             loop = asyncio.get_running_loop()
             self._answering[number] = loop.call_later(_INITIAL_DELAY_S, self._begin_answers, number, owner)
 
@@ -150,15 +163,18 @@ class Gateway:
             done, _ = await asyncio.wait([failure], timeout=_TICK_S)
             if done:
                 failure.result()
-            self.routes.forget(time.monotonic())
+            now_s = time.monotonic()
+            self.routes.forget(now_s)
+            for owner in self._owners.values():
+                owner.connection.poll(now_s)
 
     def close(self) -> None:
         """Close all sockets."""
         for timer in self._answering.values():
             timer.cancel()
         self.peers.close()
-        for _, socket, _ in self._owners.values():
-            socket.close()
+        for owner in self._owners.values():
+            owner.close()
         self._owners, self._answering = {}, {}
         self._receiving.close()
 
@@ -187,7 +203,7 @@ class Gateway:
             unchanged = frames if message is views else message  # frames of ZeroMQ are not copied
             # A message that would wait too long is lost: the next one reveals the gap to the owner.
             try:
-                self._owners[partition][1].send([*way, *unchanged])
+                self._owners[partition].socket.send([*way, *unchanged])
             except zmq.ZMQError:
                 self.routes.counters["lost"] += 1
         for answer in answers:

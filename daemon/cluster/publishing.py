@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,7 @@ import zmq
 import zmq.asyncio
 
 from ...events import ConfigError
+from ...events.network.connection_events import ConnectionEvents
 from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ..ingest.loop_socket import LoopSocket
 from ..publish.publish_queue import PublishQueue
@@ -62,6 +64,7 @@ class Relay:
         self._out.setsockopt(zmq.SNDHWM, behind)
         self._out.setsockopt(zmq.XPUB_NODROP, 1)  # otherwise a full queue is not reported
         self._to_subscribers, self._to_processes = LoopSocket(self._out), LoopSocket(self._in)
+        self._connections = ConnectionEvents(self._in)
         self._connected: set[str] = set()
         self.endpoint = endpoint
         try:
@@ -93,6 +96,7 @@ class Relay:
         stay = wanted if keys == self._keys else set()
         self._keys = keys
         for endpoint in self._connected - stay:
+            self._connections.forget(endpoint)
             with contextlib.suppress(zmq.ZMQError):
                 self._in.disconnect(endpoint)
         if keys is not None:  # they apply to connections from now on
@@ -117,6 +121,7 @@ class Relay:
 
     async def _subscribe(self) -> None:
         while True:
+            self._connections.poll(time.monotonic())
             if await self._to_subscribers.wait(_POLL_S):
                 while (parts := self._to_subscribers.receive()) is not None:
                     with contextlib.suppress(zmq.Again):
@@ -125,5 +130,6 @@ class Relay:
 
     def close(self) -> None:
         """Close the sockets."""
+        self._connections.close()
         self._to_subscribers.close()
         self._to_processes.close()

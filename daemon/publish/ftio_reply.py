@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import struct
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Final
@@ -12,6 +13,7 @@ from typing import Final
 import zmq
 
 from ...events import ConfigError
+from ...events.network.connection_events import ConnectionEvents
 from ...events.network.endpoints import check_private, is_ipv6
 from ...results.prediction import Prediction
 
@@ -55,9 +57,11 @@ class FtioReply:
         self._socket.setsockopt(zmq.IMMEDIATE, 1)  # only to a connected listener
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
+        self._connection = ConnectionEvents(self._socket)
         try:
             self._socket.connect(endpoint)
         except zmq.ZMQError as error:
+            self._connection.close()
             self._socket.close(0)
             raise ConfigError(f"cannot reply to {endpoint}: {error}") from None
 
@@ -65,6 +69,7 @@ class FtioReply:
         """Send one prediction, or count it as dropped. Never blocks."""
         if not self._wanted(prediction.job):
             return
+        self._connection.poll(time.monotonic())
         try:
             self._socket.send(pack_reply(prediction), zmq.NOBLOCK)
         except zmq.Again:
@@ -76,6 +81,7 @@ class FtioReply:
 
     def close(self) -> None:
         """Close the socket; undelivered replies are lost."""
+        self._connection.close()
         self._socket.close()
 
 
