@@ -45,7 +45,7 @@ class Completeness:
         if len(self._times) > _MAX_MARKS:
             del self._times[1:-1:2], self._sums[1:-1:2]
 
-    def lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
+    def add_lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
         """Add a loss: calls, and a lower bound of bytes, lost somewhere in [start, end]."""
         if not events and not moved:
             return

@@ -24,7 +24,7 @@ from .validation_text import validation_text
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 _MAX_CLUSTER_NAME: Final = 27
-"""Maximum letters of its name. The name and a partition's number form the name of a journal."""
+"""Maximum letters of the name of a cluster. It and a partition's number form the name of the partition's journal."""
 
 
 class AggregatorSettings(JobSettings):

@@ -71,7 +71,7 @@ class Scenarios:
     delay: Floats
 
 
-def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
+def simulate(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
     """Draw scenarios and simulate them.
 
     A job keeps its compute times between phases and their volumes. The duration of a phase depends on all jobs, which
@@ -84,11 +84,11 @@ def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, 
         count: number of scenarios.
         seed: random seed; the result is reproducible.
     """
-    chance = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     most = max((job.phases for job in jobs), default=0)
     gaps, volumes = np.full((count, len(jobs), most), np.inf), np.zeros((count, len(jobs), most + 1))
     for number, job in enumerate(jobs):
-        gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _draw(job, count, chance)
+        gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _draw(job, count, generator)
         volumes[:, number, 0] = job.under_way
     follows = np.array([job.gap is not None for job in jobs], np.bool_)
     begun = np.minimum(gaps[:, :, 0], 0.0) if most else np.zeros((count, len(jobs)))
@@ -101,43 +101,43 @@ def simulated(jobs: Sequence[Expected], capacity: float | None, horizon: float, 
     return outcome
 
 
-def _draw(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
+def _draw(job: Expected, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return compute times before each phase (the first from now on) and volumes, float[count, phases]."""
     phases = np.arange(job.phases)
     volume = np.maximum(
-        job.volume + job.volume_deviation * chance.standard_normal((count, job.phases)), 0.01 * job.volume
+        job.volume + job.volume_deviation * generator.standard_normal((count, job.phases)), 0.01 * job.volume
     )
     if job.gap is not None:
-        return _following(job, job.gap, count, chance), volume
+        return _following(job, job.gap, count, generator), volume
     alone = job.volume / job.rate
-    lasting = job.period + job.period_deviation * chance.standard_normal((count, 1))
+    lasting = job.period + job.period_deviation * generator.standard_normal((count, 1))
     lasting = lasting * (1 + job.growth * phases)
-    gaps = np.maximum(lasting - alone, 0.0) + job.start_deviation * chance.standard_normal((count, job.phases))
+    gaps = np.maximum(lasting - alone, 0.0) + job.start_deviation * generator.standard_normal((count, job.phases))
     gaps = np.maximum(gaps, 0.0)
-    gaps[:, 0] = _first(job, job.start + job.start_deviation * chance.standard_normal(count), chance)
+    gaps[:, 0] = _first(job, job.start + job.start_deviation * generator.standard_normal(count), generator)
     return gaps, volume
 
 
-def _following(job: Expected, gap: float, count: int, chance: np.random.Generator) -> Floats:
+def _following(job: Expected, gap: float, count: int, generator: np.random.Generator) -> Floats:
     """Return the compute times of a job with a cycle."""
     mean = (
         gap
-        + job.period_deviation * chance.standard_normal((count, 1))
+        + job.period_deviation * generator.standard_normal((count, 1))
         + job.growth * job.period * np.arange(job.phases)
     )
-    gaps = mean + job.gap_deviation * chance.standard_normal((count, job.phases))
+    gaps = mean + job.gap_deviation * generator.standard_normal((count, job.phases))
     positive = np.maximum(gaps, 0.0)
     if job.under_way <= 0:  # the first gap has begun: start is its remainder
-        positive[:, 0] = _first(job, gaps[:, 0] + job.start - gap, chance)
+        positive[:, 0] = _first(job, gaps[:, 0] + job.start - gap, generator)
     return positive
 
 
-def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
+def _first(job: Expected, first: Floats, generator: np.random.Generator) -> Floats:
     """Return the start of the next phase, given that no call of it is known yet. The period may be wrong."""
     behind = first < -job.unseen  # earlier starts are drawn again from later ones
-    first[behind] = np.abs(first[behind] + job.unseen) * chance.random(int(behind.sum())) - job.unseen
-    wrong = chance.random(len(first)) >= job.on_time
-    first[wrong] = chance.random(int(wrong.sum())) * job.period
+    first[behind] = np.abs(first[behind] + job.unseen) * generator.random(int(behind.sum())) - job.unseen
+    wrong = generator.random(len(first)) >= job.on_time
+    first[wrong] = generator.random(int(wrong.sum())) * job.period
     return first
 
 
@@ -157,8 +157,7 @@ def _simulate(
     active = left > 0
     starts[:, :, 0][active] = 0.0
     phase = np.zeros((count, jobs), np.int64)
-    # after a phase in progress, the next one either follows its end, or was predicted from now on and waits for that
-    # end
+    # The phase after one in progress either follows its end, or was predicted from now on. Then it waits for that end.
     due = gaps[:, :, 0].copy() if most else np.full((count, jobs), np.inf)
     for _ in range(2 * jobs * (most + 1)):
         rates = shares(active, limits, capacity)

@@ -140,37 +140,37 @@ class JobSignal:
         Args:
             level: level of resolution.
             now_ns: current time.
-            from_ns: start of the view.
-            window_ns: start of the window within the view.
+            from_ns: start of the signal before the window.
+            window_ns: start of the window.
             expected_s: period found last, s; 0 if there is none.
             thorough: whether to try other hypotheses.
             followed: number of programs with the last period, if only this period is measured while it holds.
             ended: whether the job has ended, so that a burst at the end may be removed, too.
         """
-        view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
-        view = replace(view, thorough=thorough, followed=followed, ended=ended)
-        periodicity = self._periodicity(level, view)
-        if periodicity.confidence >= PERIODIC_FROM or self._settings.method != "tide":
-            return view, periodicity
-        for shorter in without_bursts(view):
-            if not ended and shorter.end_s < view.end_s:
+        window = self.window(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
+        window = replace(window, thorough=thorough, followed=followed, ended=ended)
+        estimate = self._estimate_in(level, window)
+        if estimate.confidence >= PERIODIC_FROM or self._settings.method != "tide":
+            return window, estimate
+        for shorter in without_bursts(window):
+            if not ended and shorter.end_s < window.end_s:
                 break
-            found = self._periodicity(level, shorter)
-            if found.confidence > max(periodicity.confidence, PERIODIC_FROM):
+            found = self._estimate_in(level, shorter)
+            if found.confidence > max(estimate.confidence, PERIODIC_FROM):
                 return shorter, found
-        return view, periodicity
+        return window, estimate
 
-    def _periodicity(self, level: int, view: SignalWindow) -> PeriodEstimate:
-        periodicity = ESTIMATORS[self._settings.method](view, self._settings)
+    def _estimate_in(self, level: int, window: SignalWindow) -> PeriodEstimate:
+        estimate = ESTIMATORS[self._settings.method](window, self._settings)
         if (
-            periodicity.period_s is not None
-            and view.thorough
-            and self._is_stream(level, view, periodicity.period_s.value)
+            estimate.period_s is not None
+            and window.thorough
+            and self._is_stream(level, window, estimate.period_s.value)
         ):
             return PeriodEstimate()
-        return periodicity
+        return estimate
 
-    def _is_stream(self, level: int, view: SignalWindow, period_s: float) -> bool:
+    def _is_stream(self, level: int, window: SignalWindow, period_s: float) -> bool:
         """Return whether the period is due to bins with alternately one request more or less."""
         if self._settings.method != "tide":
             return False
@@ -178,13 +178,13 @@ class JobSignal:
         bin_ns = self.resolutions.length_ns(finer)
         low, high = self._bins(
             finer,
-            round((view.end_s - TUNING.secondary_periods.min_stream_periods * period_s) * 1e9),
-            round(view.end_s * 1e9),
+            round((window.end_s - TUNING.secondary_periods.min_stream_periods * period_s) * 1e9),
+            round(window.end_s * 1e9),
         )
         bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
         return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
 
-    def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> SignalWindow:
+    def window(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> SignalWindow:
         """Return a range of the signal at one resolution."""
         bin_ns = self.resolutions.length_ns(level)
         end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns

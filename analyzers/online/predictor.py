@@ -307,7 +307,7 @@ class Predictor:
         level = signal.resolutions.of_period(period_s)
 
         def at(level: int) -> list[OtherPeriod]:
-            return other_periods(signal.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+            return other_periods(signal.window(level, now_ns, start_ns, start_ns, 0.0), period_s)
 
         found = at(level)
         if level > 0 and all(each.relation != "within" for each in found):

@@ -236,7 +236,7 @@ class ResolutionSearch:
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
-        return self._observed.view(level, now_ns, start_ns, start_ns, 0.0)
+        return self._observed.window(level, now_ns, start_ns, start_ns, 0.0)
 
     def whole(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
         """Search the whole observation; without a certain period, finer levels, then the known period."""

@@ -155,7 +155,7 @@ class JobSession:
         start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
         with self.failures.guard_input(SIGNAL) as is_active:
             if is_active:
-                self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
+                self.completeness.add_lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
 
     def _add_collector_losses(self, events: int, now_s: float) -> None:
         if not events:

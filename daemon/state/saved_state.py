@@ -252,13 +252,13 @@ class SavedState:
             for job in jobs.awake_names():
                 session = jobs.get_existing(job)
                 if self._file is not None and changed is not None and job not in changed and job in before:
-                    writer.copy(job, self._file)
+                    writer.copy_job(job, self._file)
                 else:
                     card = card_of(session, now_s)  # first: its sums combine rows, and the document gets smaller
-                    writer.job(job, snapshot(session, shared), card)
+                    writer.add_job(job, snapshot(session, shared), card)
             if self._file is not None:
                 for job in jobs.asleep:
-                    writer.copy(job, self._file)
+                    writer.copy_job(job, self._file)
             writer.finish(snapshot(state, shared))
             file.flush()
             os.fsync(descriptor)

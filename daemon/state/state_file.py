@@ -31,7 +31,7 @@ class Section(Struct, frozen=True, array_like=True):
 
     at: int
     size: int
-    check: int
+    checksum: int
 
 
 class StoredJob(Struct, frozen=True, array_like=True):
@@ -59,14 +59,14 @@ class StateWriter:
         self._jobs: dict[str, StoredJob] = {}
         file.write(MAGIC)
 
-    def job(self, name: str, document: bytes, card: Card) -> None:
+    def add_job(self, name: str, document: bytes, card: Card) -> None:
         """Add the document of a job."""
         self._jobs[name] = StoredJob(self._packed(document), card)
 
-    def copy(self, name: str, source: StateFile, card: Card | None = None) -> None:
+    def copy_job(self, name: str, source: StateFile, card: Card | None = None) -> None:
         """Copy a job from another file; raise OSError if that cannot be read."""
         kept = source.jobs[name]
-        section = self._add(source.raw(kept.section), kept.section.check)
+        section = self._add(source.raw(kept.section), kept.section.checksum)
         self._jobs[name] = StoredJob(section, card or kept.card)
 
     def finish(self, rest: bytes) -> None:
@@ -79,9 +79,9 @@ class StateWriter:
         packed = zlib.compress(document, _COMPRESSION_LEVEL)
         return self._add(packed, zlib.crc32(packed))
 
-    def _add(self, packed: bytes, check: int) -> Section:
+    def _add(self, packed: bytes, checksum: int) -> Section:
         self._file.write(packed)
-        section = Section(self._at, len(packed), check)
+        section = Section(self._at, len(packed), checksum)
         self._at += len(packed)
         return section
 
@@ -120,11 +120,11 @@ class StateFile:
     def damaged(self) -> Iterator[str]:
         """Yield the jobs whose documents are damaged."""
         for name, kept in self.jobs.items():
-            if zlib.crc32(self.raw(kept.section)) != kept.section.check:
+            if zlib.crc32(self.raw(kept.section)) != kept.section.checksum:
                 yield name
 
     def raw(self, section: Section) -> bytes:
-        """Return a compressed document, without a check."""
+        """Return a compressed document, without verifying its checksum."""
         return os.pread(self.descriptor, section.size, section.at)
 
     def close(self) -> None:
@@ -138,11 +138,11 @@ class StateFile:
         end = os.pread(self.descriptor, _END.size, max(size - _END.size, 0))
         if len(end) < _END.size or not end.endswith(_END_MARK):
             raise SnapshotError("it is damaged: its end is missing")
-        at, length, check, _ = _END.unpack(end)
+        at, length, checksum, _ = _END.unpack(end)
         if at + length + _END.size != size:
             raise SnapshotError("it is damaged: its length differs from the length at its end")
         index = os.pread(self.descriptor, length, at)
-        if zlib.crc32(index) != check:
+        if zlib.crc32(index) != checksum:
             raise SnapshotError("it is damaged: the checksum of its index differs")
         try:
             found = msgspec.msgpack.decode(zlib.decompress(index), type=_Index)
@@ -155,7 +155,7 @@ class StateFile:
 
     def _document(self, section: Section) -> bytes:
         packed = self.raw(section)
-        if zlib.crc32(packed) != section.check:
+        if zlib.crc32(packed) != section.checksum:
             raise SnapshotError("it is damaged: the checksum differs")
         return zlib.decompress(packed)
 

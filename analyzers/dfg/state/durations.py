@@ -72,12 +72,8 @@ class Durations(State):
             self._widen(activity, bucket)
         np.add.at(self._counts, bucket + (self._first - self._low)[activity], other._counts[some])
 
-    def quantile(self, activity: int, share: float) -> float:
-        """Return a quantile of an activity's durations, ns; 0 without events."""
-        return self.quantiles(activity, (share,))[0]
-
     def quantiles(self, activity: int, shares: Sequence[float]) -> list[float]:
-        """Return the quantile for each share."""
+        """Return a quantile of an activity's durations for each share, ns; zeros without events."""
         first = int(self._first[activity])
         running = self._counts[first : first + int(self._room[activity])].cumsum()
         total = int(running[-1]) if len(running) else 0

@@ -26,9 +26,8 @@ from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, ref
 from ..spectrum.spectrum import Candidates, Floats, describe, find_candidates, spectrum_of
 from ..tuning import TUNING
 from ..upcoming.clock import Clock, clock_of
-from ..upcoming.following import Following, following_of
 from ..upcoming.intervals import interval_of
-from ..upcoming.next_phase import next_phase
+from ..upcoming.next_phase import Following, following_of, next_phase
 from ..upcoming.next_start import NextStart, next_start_of
 from .segmentation_quality import PeriodCandidate
 from .segmentation_search import candidate_at_known_period, score_candidates, with_history

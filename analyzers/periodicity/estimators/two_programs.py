@@ -21,9 +21,8 @@ from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity, regularity
 from ..tuning import TUNING
 from ..upcoming.clock import clock_of
-from ..upcoming.following import following_of
 from ..upcoming.intervals import interval_of
-from ..upcoming.next_phase import next_phase
+from ..upcoming.next_phase import following_of, next_phase
 from ..upcoming.next_start import next_start_of
 from .segmentation_search import periods_by_pauses, without_cut_phase
 

@@ -1,19 +1,102 @@
-"""Start, duration and volume of the next I/O phase."""
+"""Start, duration and volume of the next I/O phase, and of those after it."""
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from ....results.base import Estimate
 from ....results.prediction import FollowingPhase, NextPhase
+from ..confidence import student_t_within
 from ..estimator import SignalWindow
 from ..phases.phases import Floats, Phases
 from ..tuning import TUNING
-from .following import Following
+from .clock import Clock
 from .intervals import interval_of
 from .next_start import NextStart
 
+_MAX_PHASES: Final = 5  # maximum phases after the next one
+_OF_SEEN: Final = 2  # past intervals needed per predicted phase
+_HOLDS: Final = 0.95  # probability that at most this many phases are missed
+_STEEPEST: Final = 4.0  # maximum ratio of the next interval to the first interval of a drift
+_REACH: Final = 1.645  # half width of a 90 % interval, in standard deviations
 _NEXT_PHASE: Final = TUNING.next_phase
+
+
+class Following(NamedTuple):
+    """A phase after the next one, bins.
+
+    It has an expected start, its 90 % interval, and the probability of coming near it.
+    """
+
+    start: float
+    low: float
+    high: float
+    in_time: float
+
+
+def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: float, period: float) -> list[Following]:
+    """Predict the phases after the next one, if none is missed.
+
+    The deviation over several intervals is measured on the past ones. If phases keep a grid, a late one does not delay
+    those after it; if each waits for the one before, it does. Missed phases delay the prediction.
+
+    Args:
+        expected: predicted start of the next phase.
+        clock: clock that predicts it.
+        intervals: intervals between starts of past phases, bins; of a drifting clock, extrapolated to now.
+        drift: mean growth of each of the latest intervals over the one before, bins.
+        period: mean interval, bins.
+    """
+    recent = (clock.intervals if clock.drifts else intervals)[-_NEXT_PHASE.recent_phases :]
+    step, growth = period, 1.0
+    if clock.drifts:
+        step = clock.next
+        growth = (step / max(step - drift * len(recent), step / _STEEPEST)) ** (1 / len(recent))
+    first = min(expected.start - expected.low, expected.high - expected.start)
+    found: list[Following] = []
+    start, at = expected.start, np.append(0.0, np.cumsum(recent))
+    for ahead in range(1, min(_MAX_PHASES, len(recent) // _OF_SEEN) + 1):
+        step *= growth
+        start += step
+        reach = interval_of(at[ahead:] - at[:-ahead], least=0.5)
+        if clock.drifts:
+            reach += _off_by_line(ahead, len(recent)) * interval_of(recent, least=0.5)
+        low = start - math.hypot(expected.start - expected.low, reach)
+        high = start + math.hypot(expected.high - expected.start, reach) + _missed_in(ahead, expected.missed) * period
+        near = student_t_within(
+            TUNING.tolerances.on_time
+            * period
+            * _REACH
+            / max(math.hypot(reach, first), _NEXT_PHASE.start_resolution_bins),
+            len(recent),
+        )
+        found.append(Following(start, low, high, min(expected.in_time, near) * (1 - expected.missed) ** ahead))
+    return found
+
+
+def _off_by_line(ahead: int, count: int) -> float:
+    """Return the error of several intervals due to a fitted line.
+
+    The line goes through ``count`` intervals; the error is in deviations of one.
+
+    The intervals are the next one and ``ahead`` after it; an error in slope affects all of them.
+    """
+    at = (math.hypot(1, (place + (count - 1) / 2) * math.sqrt(12) / count) for place in range(1, ahead + 2))
+    return sum(at) / math.sqrt(count)
+
+
+def _missed_in(phases: int, share: float) -> int:
+    """Return the maximum number of missed phases with a probability of 95 %."""
+    missed, left = 0, (1 - share) ** phases
+    term = left
+    while left < _HOLDS and missed < phases:
+        missed += 1
+        term *= share * (phases + missed - 1) / missed
+        left += term
+    return missed
 
 
 def next_phase(

@@ -168,7 +168,7 @@ def rewrite(path: Path, shared: Mapping[str, object], change: Callable[[dict[str
     with path.with_suffix(".new").open("wb") as target:
         writer = StateWriter(target)
         for job in file.jobs:
-            writer.copy(job, file)
+            writer.copy_job(job, file)
         writer.finish(snapshot(document, shared))
     file.close()
     path.with_suffix(".new").replace(path)

@@ -21,7 +21,7 @@ def test_only_windows_that_a_hole_reaches_into_lack_calls() -> None:
     made = Completeness()
     for second in range(1, 11):
         made.add_received(second * SECOND, 100, 0)
-    made.lost(4 * SECOND, 5 * SECOND, 100, 0)
+    made.add_lost(4 * SECOND, 5 * SECOND, 100, 0)
     assert made.share(0, 10 * SECOND) == pytest.approx(1000 / 1100)
     assert made.share(6 * SECOND, 10 * SECOND) == 1.0
     assert made.share(3 * SECOND, 5 * SECOND) == pytest.approx(200 / 300)
@@ -30,14 +30,14 @@ def test_only_windows_that_a_hole_reaches_into_lack_calls() -> None:
 def test_bytes_tell_where_few_large_calls_are_lost() -> None:
     made = Completeness()
     made.add_received(SECOND, 1_000_000, 1000)
-    made.lost(0, SECOND, 1, 1000)
+    made.add_lost(0, SECOND, 1, 1000)
     assert made.share(0, SECOND) == pytest.approx(0.5)
 
 
 def test_hole_of_zero_length_is_in_its_window() -> None:
     made = Completeness()
     made.add_received(SECOND, 1, 0)
-    made.lost(SECOND, SECOND, 1, 0)
+    made.add_lost(SECOND, SECOND, 1, 0)
     assert made.share(0, SECOND) == 0.5
     assert made.share(SECOND + 1, 2 * SECOND) == 1.0
 
@@ -53,6 +53,6 @@ def test_whole_run_has_the_exact_share_however_much_was_merged(
     for until, events in seen:
         made.add_received(until, events, 0)
     for start, length, events in lost:
-        made.lost(start, start + length, events, 0)
+        made.add_lost(start, start + length, events, 0)
     arrived, missing = sum(events for _, events in seen), sum(events for _, _, events in lost)
     assert made.share(-1, 2 * 10**6) == pytest.approx(arrived / (arrived + missing))

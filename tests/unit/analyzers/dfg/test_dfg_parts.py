@@ -119,7 +119,7 @@ def test_quantiles_are_those_of_the_sorted_durations_within_two_percent(
     for activity in range(4):
         mine = sorted(max(d, 1) for a, d in values if a == activity)
         exact = mine[int(np.ceil(share * len(mine))) - 1] if mine else 0.0
-        assert sketch.quantile(activity, share) == pytest.approx(exact, rel=0.02)
+        assert sketch.quantiles(activity, [share])[0] == pytest.approx(exact, rel=0.02)
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_merged_durations_are_those_of_all(one: list[tuple[int, int, int]], othe
     merged, whole = sketch(one), sketch(one + other)
     merged.merge(sketch(other), np.arange(4))
     for activity, share in itertools.product(range(4), (0.1, 0.5, 0.99)):
-        assert merged.quantile(activity, share) == whole.quantile(activity, share)
+        assert merged.quantiles(activity, [share]) == whole.quantiles(activity, [share])
 
 
 # ---- edges ----

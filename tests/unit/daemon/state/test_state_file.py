@@ -28,7 +28,7 @@ def written(path: Path) -> Path:
     with path.open("wb") as file:
         writer = StateWriter(file)
         for name, document in DOCUMENTS.items():
-            writer.job(name, document, card(name))
+            writer.add_job(name, document, card(name))
         writer.finish(b"all the rest")
     return path
 
@@ -49,7 +49,7 @@ def test_jobs_are_copied_from_a_file_whose_place_another_one_took(tmp_path: Path
     with (tmp_path / "next").open("wb") as target:
         writer = StateWriter(target)
         for name in ("job 2", "job 0"):
-            writer.copy(name, source)
+            writer.copy_job(name, source)
         writer.finish(b"rest")
     (tmp_path / "next").replace(tmp_path / "state")
     copy = StateFile(tmp_path / "state")

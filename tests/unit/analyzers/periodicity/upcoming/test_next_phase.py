@@ -7,7 +7,7 @@ import pytest
 from iotide.analyzers.periodicity.phases.phases import Floats, Phases
 from iotide.analyzers.periodicity.phases.regularity import regularity
 from iotide.analyzers.periodicity.upcoming.clock import clock_of
-from iotide.analyzers.periodicity.upcoming.following import Following, following_of
+from iotide.analyzers.periodicity.upcoming.next_phase import Following, following_of
 from iotide.analyzers.periodicity.upcoming.next_start import next_start_of
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.periodicity.upcoming.grid import grid_of
+from iotide.analyzers.periodicity.upcoming.clock import grid_of
 
 PERIOD = 40.0
 
