@@ -25,7 +25,7 @@ from .expected import expected_of
 from .files import SharedFiles
 from .loads import JobView, Load, busy_share
 from .ongoing import ongoing_of
-from .scenarios import Expected, simulate
+from .scenarios import Expected, draw_scenarios
 from .settings import ContentionSettings
 from .slowdowns import MEASURES, Victim, slowdown_of
 
@@ -165,7 +165,7 @@ def _forecast(
     if firm is not None:  # the bandwidth of a job alone cannot exceed the capacity
         expected = [replace(each, rate=min(each.rate, firm)) for each in expected]
     count = _SCENARIOS if len(expected) <= _MANY else _SCENARIOS // 2
-    scenarios = simulate(expected, firm, settings.horizon_s, count, _SEED)
+    scenarios = draw_scenarios(expected, firm, settings.horizon_s, count, _SEED)
     phases = next_phases_of(expected, scenarios, now_s, name)
     if len({each.job for each in expected}) < 2:
         return phases, []

@@ -71,7 +71,9 @@ class Scenarios:
     delay: Floats
 
 
-def simulate(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
+def draw_scenarios(
+    jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int
+) -> Scenarios:
     """Draw scenarios and simulate them.
 
     A job keeps its compute times between phases and their volumes. The duration of a phase depends on all jobs, which

@@ -18,6 +18,8 @@ _NESTING: Final = {
     "time": "which call was made in which is told by thread and time",
     "flat": "no call is known to be made in another",
 }
+_UPPER: Final = frozenset(("NETCDF", "PNETCDF", "HDF5", "MPIIO"))
+"""Layers whose calls are made of calls of other layers."""
 _MAX_EXCLUDED: Final = 5
 _LOSSES: Final = {
     "processes": "processes are summed up as other",
@@ -48,6 +50,12 @@ def nesting_text(layers: Layers) -> str:
 
 def note_lines(layers: Layers) -> Iterator[str]:
     """Yield notes that are needed to interpret the report, one per line."""
+    present = {row.layer for row in layers.layers}
+    if layers.nesting == "flat" and len(present) > 1 and present & _UPPER and layers.summaries < layers.events:
+        yield (
+            "calls have no depths, so time and bytes of lower layers count in addition to those of the calls that made "
+            "them; iotide layers with the job's archive nests them by time"
+        )
     if layers.summaries:
         verb = "is" if layers.summaries == 1 else "are"
         yield f"{layers.summaries:,} of these {verb} sums of many calls, which lie in no other"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.analyzers.contention.collisions import collisions_of
 from iotide.analyzers.contention.report import contention_of
-from iotide.analyzers.contention.scenarios import Expected, shares, simulated
+from iotide.analyzers.contention.scenarios import Expected, draw_scenarios, shares
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.clients.text.contention_text import _collision_text
 from iotide.results.base import Estimate
@@ -25,7 +25,7 @@ OTHER = replace(SURE, job="two", start=6.0, period=50.0)
 
 
 def collisions(jobs: list[Expected], capacity: float | None = 100.0, **more: float) -> list[Collision]:
-    scenarios = simulated(jobs, capacity, more.get("horizon", 1000.0), 200, 1)
+    scenarios = draw_scenarios(jobs, capacity, more.get("horizon", 1000.0), 200, 1)
     least = more.get("least", 0.1)
     return collisions_of(jobs, scenarios, capacity, limit=capacity, least=least, now_s=T0, file_system="a")
 
@@ -59,13 +59,13 @@ def test_two_phases_that_are_sure_collide_surely_and_delay_each_other() -> None:
 
 
 def test_job_alone_is_never_delayed_and_keeps_to_its_period() -> None:
-    scenarios = simulated([SURE], 100.0, 1000.0, 10, 1)
+    scenarios = draw_scenarios([SURE], 100.0, 1000.0, 10, 1)
     assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([5, 25, 45, 65])
     assert np.nanmax(np.abs(scenarios.delay)) == pytest.approx(0, abs=1e-9)
 
 
 def test_delayed_job_keeps_its_compute_time() -> None:
-    scenarios = simulated([SURE, OTHER], 100.0, 1000.0, 2, 1)
+    scenarios = draw_scenarios([SURE, OTHER], 100.0, 1000.0, 2, 1)
     assert scenarios.start[0, 0, 2] == pytest.approx(5 + 20 + 2)
 
 

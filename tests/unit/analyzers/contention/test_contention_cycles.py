@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.contention.cycles import Cycle, cycle_of
 from iotide.analyzers.contention.loads import JobView, Load
 from iotide.analyzers.contention.report import contention_of
-from iotide.analyzers.contention.scenarios import Expected, simulated
+from iotide.analyzers.contention.scenarios import Expected, draw_scenarios
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.prediction import Prediction, Window
 from support.jobs.job_mixes import T0, JobOutcome, MixedJob, observed_until, simulate, view_of
@@ -94,14 +94,14 @@ def test_pauses_within_phases_and_small_ones_between_them_do_not_count() -> None
 def test_next_phase_follows_the_end_of_the_one_that_goes_on() -> None:
     """Two jobs share the bandwidth now: the phase takes twice as long, and all later phases are delayed."""
     going = replace(BURSTS, under_way=300.0)
-    alone = simulated([going], 100.0, 100.0, 2, 1)
+    alone = draw_scenarios([going], 100.0, 100.0, 2, 1)
     assert alone.start[0, 0, 1:3].tolist() == pytest.approx([9, 18])
-    both = simulated([going, replace(going, job="two")], 100.0, 100.0, 2, 1)
+    both = draw_scenarios([going, replace(going, job="two")], 100.0, 100.0, 2, 1)
     assert both.start[0, 0, 1] == pytest.approx(12)
 
 
 def test_next_phase_of_a_job_that_computes_comes_when_its_gap_is_over() -> None:
-    scenarios = simulated([BURSTS], 100.0, 100.0, 2, 1)
+    scenarios = draw_scenarios([BURSTS], 100.0, 100.0, 2, 1)
     assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([3, 12, 21, 30])
 
 
@@ -150,16 +150,16 @@ def test_phase_in_progress_is_known_during_a_long_call() -> None:
 
 def test_next_phase_that_is_due_may_have_begun_before_its_first_call_is_known() -> None:
     due = replace(BURSTS, start=0.0, start_deviation=0.1, gap_deviation=0.1, unseen=0.3)
-    first = simulated([due], 100.0, 100.0, 500, 1).start[:, 0, 1]
+    first = draw_scenarios([due], 100.0, 100.0, 500, 1).start[:, 0, 1]
     assert first.min() >= -0.3
     assert (first < 0).mean() == pytest.approx(0.5, abs=0.1)
-    known = simulated([replace(due, unseen=0.0)], 100.0, 100.0, 500, 1).start[:, 0, 1]
+    known = draw_scenarios([replace(due, unseen=0.0)], 100.0, 100.0, 500, 1).start[:, 0, 1]
     assert known.min() >= 0
 
 
 def test_next_phase_does_not_begin_before_the_one_in_progress_has_ended() -> None:
     going = replace(BURSTS, start=0.0, start_deviation=0.1, unseen=0.3, under_way=100.0, gap=None)
-    scenarios = simulated([going], 100.0, 100.0, 500, 1)
+    scenarios = draw_scenarios([going], 100.0, 100.0, 500, 1)
     assert (scenarios.start[0, 0, 0], scenarios.end[0, 0, 0]) == (0.0, 1.0)
     assert scenarios.start[:, 0, 1].min() >= 1.0
 

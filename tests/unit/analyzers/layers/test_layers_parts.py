@@ -15,6 +15,7 @@ from iotide.analyzers.layers.state.handles import preorder
 from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE, Sums
 from iotide.analyzers.layers.state.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
+from iotide.clients.layers.labels import note_lines
 from iotide.clients.layers.lanes import axis_ticks, layer_lanes
 from iotide.clients.layers.page import page_of
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, concatenate, make_batch
@@ -114,6 +115,21 @@ def test_nesting_by_time_gives_files_handles_below_one_another() -> None:
     report = make_report(made, CALLS, nesting="time", has_handles=False)
     assert [(row.depth, row.layer) for row in report.handles] == [(0, "HDF5"), (1, "POSIX")]
     assert (report.nesting, report.handles_known) == ("time", False)
+
+
+def test_a_report_without_depths_says_that_lower_layers_count_in_addition() -> None:
+    inner = Call(Layer.POSIX, Kind.WRITE, 5, 10, file=1)
+    batch = batch_of([Call(Layer.HDF5, Kind.WRITE, 5, 10, file=1, below=[inner])])
+
+    def notes(events: EventBatch) -> list[str]:
+        made = analyzer()
+        made.update(events, "s", INFO, names().files)
+        return [line for line in note_lines(told(made)) if "no depths" in line]
+
+    assert len(notes(batch.replace(depth=0))) == 1
+    assert not notes(batch)  # depths are recorded
+    assert not notes(batch_of([inner]).replace(depth=0))  # nothing is nested
+    assert not notes(batch.replace(depth=0, flags=int(Flag.AGGREGATE)))  # summaries are never nested
 
 
 def test_threads_that_are_streams_of_their_own_are_one_process_and_share_its_handles() -> None:
