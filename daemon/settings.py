@@ -20,7 +20,7 @@ from .jobs.job_settings import JobSettings
 from .journal.settings import JournalSettings
 from .notify.notify_settings import NotifySettings
 from .publish.http.http_settings import HttpSettings
-from .validation_text import validation_text
+from .validation_text import check_kinds, validation_text, value_of_text
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 _MAX_CLUSTER_NAME: Final = 27
@@ -151,6 +151,10 @@ def load_settings(
         ConfigError: the file cannot be read, or a value is unknown or out of its limits; the text names it.
     """
     values = {} if path is None else _read_toml(path)
+    try:
+        check_kinds(values, AggregatorSettings)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     _set_from_environment(values, environment)
     for name, value in given.items():
         if isinstance(value, dict):
@@ -165,6 +169,8 @@ def load_settings(
         return AggregatorSettings.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{path or 'settings'}: {validation_text(error, AggregatorSettings)}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}" if path is not None else str(error)) from None
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -186,4 +192,4 @@ def _set_from_environment(values: dict[str, Any], environment: Mapping[str, str]
                 inner = inner.setdefault(table, {})
                 if not isinstance(inner, dict):
                     raise ConfigError(f"{name}: {table} is not a table")
-            inner[last] = None if text.lower() == "none" else text
+            inner[last] = value_of_text(name, text)

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...collectors.settings import CallClass, LayerName
+from ...daemon.validation_text import check_kinds, validation_text
 from ...events import ConfigError
 from ...events.files import read_text
 from ...events.network.endpoints import ConnectingEndpoint
@@ -65,7 +66,9 @@ def slurm_settings(path: Path, *, required: bool) -> SlurmSettings:
         ConfigError: it cannot be read, or is invalid.
     """
     try:
-        return SlurmSettings.model_validate(tomllib.loads(read_text(path)))
+        values = tomllib.loads(read_text(path))
+        check_kinds(values, SlurmSettings)
+        return SlurmSettings.model_validate(values)
     except FileNotFoundError:
         if required:
             raise ConfigError(f"there is no {path}") from None
@@ -73,4 +76,6 @@ def slurm_settings(path: Path, *, required: bool) -> SlurmSettings:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from None
     except ValidationError as error:
+        raise ConfigError(f"{path}: {validation_text(error, SlurmSettings)}") from None
+    except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None

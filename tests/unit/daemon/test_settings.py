@@ -35,6 +35,16 @@ def test_later_sources_win(tmp_path: Path) -> None:
         ("[detect]\nmode = 'sideways'", "mode"),
         ("[detect]\nsampling = 'point'\nmethod = 'reference'", "sampling"),
         ("not toml at all", "serve.toml"),
+        ("max_jobs = true", r"serve\.toml: max_jobs: expected a number, not true"),
+        ("prediction_interval_s = false", "prediction_interval_s: expected a number, not false"),
+        ("[bounds]\nmax_streams = true", r"bounds\.max_streams: expected a number"),
+        ("[contention]\ncapacity = {scratch = true}", r"contention\.capacity\.scratch: expected a number"),
+        ("allow_remote = 1", "allow_remote: expected true or false, not 1"),
+        ("http = '127.0.0.1'", r"serve\.toml: http: "),
+        ("http = 9788", "http: expected text in quotation marks"),
+        ("[detect]\ndata_paths = '/a'", r"serve\.toml: .*data_paths: "),
+        ("[access]\noperators = 'root'", r"access\.operators: expected a list"),
+        ("bounds = 3", "bounds: expected a table"),
     ],
 )
 def test_wrong_value_is_named(tmp_path: Path, text: str, named: str) -> None:
@@ -58,6 +68,18 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 def test_wrong_environment_is_named() -> None:
     with pytest.raises(ConfigError, match="max_jobs"):
         load_settings(None, {"IOTIDE_SERVE_MAX_JOBS": "many"})
+
+
+def test_lists_and_tables_in_the_environment_are_written_as_in_toml() -> None:
+    environment = {
+        "IOTIDE_SERVE_ACCESS__OPERATORS": '["ann", "bob"]',
+        "IOTIDE_SERVE_CONTENTION__CAPACITY": '{"lustre:a" = 5e9}',
+    }
+    settings = load_settings(None, environment)
+    assert settings.access.operators == ("ann", "bob")
+    assert settings.contention.capacity == {"lustre:a": 5e9}
+    with pytest.raises(ConfigError, match="IOTIDE_SERVE_ACCESS__OPERATORS"):
+        load_settings(None, {"IOTIDE_SERVE_ACCESS__OPERATORS": "[ann"})
 
 
 def test_defaults_that_are_not_checked_each_time_pass_the_checks() -> None:
