@@ -20,7 +20,7 @@ from .jobs.job_settings import JobSettings
 from .journal.settings import JournalSettings
 from .notify.notify_settings import NotifySettings
 from .publish.http.http_settings import HttpSettings
-from .validation_text import check_kinds, validation_text, value_of_text
+from .settings_checks import check_kinds, validation_text, value_of_text
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 _MAX_CLUSTER_NAME: Final = 27

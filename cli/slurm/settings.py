@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...collectors.settings import CallClass, LayerName
-from ...daemon.validation_text import check_kinds, validation_text
+from ...daemon.settings_checks import check_kinds, validation_text
 from ...events import ConfigError
 from ...events.files import read_text
 from ...events.network.endpoints import ConnectingEndpoint

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from ...events import ConfigError
 from ...events.files import read_text
 from ...events.network.curve import is_public_key
-from ..validation_text import validation_text
+from ..settings_checks import validation_text
 
 _log = logging.getLogger(__name__)
 Permission = Literal["collect", "read", "metrics", "operate", "member"]

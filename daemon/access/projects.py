@@ -19,7 +19,7 @@ from ...events.network.curve import read_pair
 from ...events.network.vouchers import read_voucher
 from ...events.network.wire import Hello
 from ..jobs.job_ids import clean_job
-from ..validation_text import validation_text
+from ..settings_checks import validation_text
 
 if TYPE_CHECKING:
     from ..jobs.job_table import JobTable

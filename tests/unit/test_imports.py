@@ -96,7 +96,7 @@ def test_analyzers_are_pure() -> None:
 
 
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
-    """The other commands run a daemon, inspect its requirements, or manage its principals."""
+    """The other commands run a daemon, inspect its requirements, manage its principals, or check settings as it does."""
     running = {
         "cluster_serving.py",
         "entry.py",
@@ -108,6 +108,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         "run_start.py",
         "serve.py",
         "serving.py",
+        "settings.py",
     }
     for path in files_of("cli"):
         uses = {name for name in imported_modules(path) if name.startswith("iotide.daemon")}
