@@ -78,11 +78,16 @@ class PhaseIntervals(Struct, frozen=True):
     min_new_intervals: int = 2  # minimum intervals of a new period [o]
     change_log_likelihood: float = 8.0  # minimum log likelihood ratio of a change at one possible place [o]
     # minimum log likelihood ratio of levels between changes, and of a walk or no period [f, o]
-    change_log_odds: float = 1.0
+    change_log_odds: float = 0.0
     change_rate: float = 0.05  # share of intervals with a change of the period (prior) [f, o]
     level_deviation: float = 1.0  # standard deviation of the logarithm of a period around the median (prior) [f, o]
-    min_walk_step: float = 0.25  # minimum standard deviation of a step of the logarithm of an interval (prior) [f]
+    min_walk_step: float = 0.3  # minimum standard deviation of a step of the logarithm of an interval (prior) [f]
     max_walk_step: float = 0.7  # maximum of it (prior) [f]
+    # log odds of independent intervals against a walk, before they are observed [f, s]
+    independent_log_odds: float = 1.5
+    bounds_prior: float = 0.1  # area of the prior of the logarithms of the bounds of intervals [f, s]
+    # weight of the log odds of independent intervals around a mean: models are wider than jobs are [c, f]
+    evidence_weight: float = 2.0
     max_unchanged_ratio: float = 1.2  # maximum ratio of the longest to the shortest interval without a change [o]
     max_extra_interval: float = 0.4  # maximum interval before an extra phase, as a share of the usual interval [s]
     drift_intervals: int = 16  # latest intervals from which a drift is measured [s]

@@ -9,10 +9,10 @@ import numpy as np
 from msgspec import Struct
 
 from ..confidence import chance_in_time, chance_of, confidence_of_chance
-from ..phases.changes import chance_of_wandering
 from ..phases.phase_volumes import VolumeSimilarity, volume_similarity, with_trailing_requests
 from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity
+from ..phases.rhythm import rhythm_confidence
 from ..tuning import TUNING
 
 _TOLERANCES: Final = TUNING.tolerances
@@ -73,10 +73,9 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         periodic_share = (
             confidence_of_chance(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
         )
-        if spread > _TOLERANCES.on_time:  # intervals that vary less come near the mean in any order
-            periodic_share *= confidence_of_chance(
-                _QUALITY.half_confidence_chance**2 / max(chance_of_wandering(self.regularity.intervals), _NOTHING)
-            )
+        # intervals that vary less come near the mean in any order
+        if spread > _TOLERANCES.on_time and self.quality * periodic_share > _NOTHING:
+            periodic_share *= rhythm_confidence(self.regularity.intervals)
         return periodic_share
 
     @property

@@ -1,4 +1,4 @@
-"""Detection of changes of a job's period, and of intervals that change all the time."""
+"""Detection of changes of a job's period."""
 
 from __future__ import annotations
 
@@ -115,21 +115,6 @@ def _likeliest_split(intervals: Floats) -> int | None:
     ):
         return None  # cannot be distinguished from missed phases yet
     return at + 1
-
-
-def chance_of_wandering(intervals: Floats) -> float:
-    """Probability that independent intervals are as similar to their predecessors as these.
-
-    Intervals of periodic I/O vary around the period. If each is close to the one before, but far from the mean, there
-    is no period. The correlation of the logarithms of neighbours is nearly normal, with mean -1/n and variance 1/n.
-    """
-    n = len(intervals)
-    level = np.log(np.maximum(intervals, _NOTHING))
-    level -= float(level.sum()) / n
-    square = float(level @ level)
-    if not square > 0:
-        return 1.0
-    return 0.5 * math.erfc((float(level[1:] @ level[:-1]) / square + 1 / n) * math.sqrt(n / 2))
 
 
 def line_through(intervals: Floats) -> tuple[float, Floats]:

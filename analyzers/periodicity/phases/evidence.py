@@ -38,27 +38,28 @@ def log_odds_of_levels(level: Floats, places: Sequence[int] = ()) -> float:
         places: indices of the first value after each change, ascending.
     """
     n, off = len(level), level - float(np.median(level))
-    narrow = _between(TUNING.tolerances.equal_spread, TUNING.quality.interval_spread_scale)
-    wide = _between(TUNING.quality.interval_spread_scale, _WIDEST * TUNING.quality.interval_spread_scale)
+    narrow = prior_values(TUNING.tolerances.equal_spread, TUNING.quality.interval_spread_scale)
+    wide = prior_values(TUNING.quality.interval_spread_scale, _WIDEST * TUNING.quality.interval_spread_scale)
     levels = np.zeros(len(_GRID))
     for begin, end in pairwise((0, *places, n)):
-        levels += _around_one_level(off[begin:end], narrow)
+        levels += around_one_level(off[begin:end], narrow)
     changes = len(places) * math.log(_INTERVALS.change_rate) + (n - 1 - len(places)) * math.log1p(
         -_INTERVALS.change_rate
     )
     steps = off[1:] - off[:-1]
-    step = _between(_INTERVALS.min_walk_step, _INTERVALS.max_walk_step)
-    walk = _around_one_level(off[:1], np.full(1, TUNING.tolerances.equal_spread))
+    step = prior_values(_INTERVALS.min_walk_step, _INTERVALS.max_walk_step)
+    walk = around_one_level(off[:1], np.full(1, TUNING.tolerances.equal_spread))
     walk = walk - (n - 1) * np.log(math.sqrt(2 * math.pi) * step) - 0.5 * float(steps @ steps) / step**2
-    none = np.logaddexp(_log_mean(walk), _log_mean(_around_one_level(off, wide)))
-    return _log_mean(levels) + changes - float(none)
+    none = np.logaddexp(log_mean(walk), log_mean(around_one_level(off, wide)))
+    return log_mean(levels) + changes - float(none)
 
 
-def _between(low: float, high: float) -> Floats:
+def prior_values(low: float, high: float) -> Floats:
+    """Return values of a parameter that is equally likely in the logarithm."""
     return np.asarray(low * (high / low) ** _GRID)
 
 
-def _around_one_level(off: Floats, spread: Floats) -> Floats:
+def around_one_level(off: Floats, spread: Floats) -> Floats:
     """Return the log likelihood of values around one unknown level, for each spread."""
     n, total, square = len(off), float(off.sum()), float(off @ off)
     variance = spread**2
@@ -69,6 +70,7 @@ def _around_one_level(off: Floats, spread: Floats) -> Floats:
     )
 
 
-def _log_mean(log_likelihood: Floats) -> float:
+def log_mean(log_likelihood: Floats) -> float:
+    """Return the logarithm of the mean likelihood."""
     most = float(log_likelihood.max())
     return most + math.log(float(np.exp(log_likelihood - most).mean()))

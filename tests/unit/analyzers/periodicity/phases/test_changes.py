@@ -1,10 +1,10 @@
-"""Changes of the distance between phases, and continuously varying distances."""
+"""Changes of the distance between phases."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.periodicity.phases.changes import chance_of_wandering, last_change
+from iotide.analyzers.periodicity.phases.changes import last_change
 from iotide.analyzers.periodicity.phases.phases import Floats
 
 
@@ -30,25 +30,6 @@ def test_uneven_intervals_are_no_change() -> None:
 
 def test_last_of_several_changes_counts() -> None:
     assert last_change(np.repeat([10.0, 25.0, 14.0], 6)) == 12
-
-
-def test_independent_intervals_wander_by_chance_alone() -> None:
-    rng = np.random.default_rng(4)
-    drawn = (
-        lambda n: rng.normal(100, 25, n).clip(20),
-        lambda n: rng.gamma(6, 20, n),
-        lambda n: rng.uniform(50, 150, n),
-    )
-    chances = np.array([chance_of_wandering(drawn[k % 3](8 + k % 40)) for k in range(1200)])
-    for level in (0.01, 0.05, 0.5):
-        assert (chances < level).mean() == pytest.approx(level, abs=0.01 + 0.15 * level)
-
-
-def test_distances_that_walk_at_random_wander() -> None:
-    rng = np.random.default_rng(5)
-    walks = [np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(50)]
-    assert np.median([chance_of_wandering(100 * walk) for walk in walks]) < 1e-4
-    assert chance_of_wandering(np.full(12, 50.0)) == 1
 
 
 def walk_between_walls(seed: int) -> Floats:
