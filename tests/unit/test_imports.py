@@ -96,7 +96,7 @@ def test_analyzers_are_pure() -> None:
 
 
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
-    """The other commands run a daemon, inspect its requirements, manage its principals, or check settings as it does."""
+    """The other commands run a daemon, inspect its requirements, manage its principals, or check settings."""
     running = {
         "cluster_serving.py",
         "entry.py",
