@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from iotide.benchmarks.common.figures import Figure
@@ -68,6 +69,14 @@ class Meeting:
     within_s: float
 
 
+class Phases(NamedTuple):
+    """I/O phases of a job, each with its start, its end, and its duration alone, s after ``T0``."""
+
+    job: str
+    period_s: float
+    phases: list[tuple[float, float, float]]
+
+
 def mix(seed: int, *jitters: float) -> list[MixedJob]:
     """Return six jobs, three with periods near 10 s and three near 40 s, which take the jitters in turn."""
     chance = random.Random(seed)
@@ -80,15 +89,29 @@ def mix(seed: int, *jitters: float) -> list[MixedJob]:
 
 
 def meetings(done: Sequence[JobOutcome]) -> list[Meeting]:
+    """Return the collisions of simulated jobs."""
+    return collisions_of(
+        [
+            Phases(
+                each.job.name,
+                each.job.gap_s + each.job.volume / each.job.limit,
+                [(begin, end, volume / each.job.limit) for begin, end, volume in each.phases],
+            )
+            for each in done
+        ]
+    )
+
+
+def collisions_of(jobs: Sequence[Phases]) -> list[Meeting]:
+    """Return the collisions of any two jobs: phases that overlap by more than 5 % of the shorter one alone."""
     found = []
-    for at, one in enumerate(done):
-        for other in done[at + 1 :]:
-            tolerance = 0.25 * min(each.job.gap_s + each.job.volume / each.job.limit for each in (one, other))
-            for begin, end, volume in one.phases:
-                for start, stop, moved in other.phases:
-                    alone = volume / one.job.limit, moved / other.job.limit
-                    if min(end, stop) - max(begin, start) > 0.05 * min(alone):
-                        delays = {one.job.name: end - begin - alone[0], other.job.name: stop - start - alone[1]}
+    for at, one in enumerate(jobs):
+        for other in jobs[at + 1 :]:
+            tolerance = 0.25 * min(one.period_s, other.period_s)
+            for begin, end, alone in one.phases:
+                for start, stop, alone_too in other.phases:
+                    if min(end, stop) - max(begin, start) > 0.05 * min(alone, alone_too):
+                        delays = {one.job: end - begin - alone, other.job: stop - start - alone_too}
                         found.append(Meeting(frozenset(delays), max(begin, start), delays, tolerance))
     return found
 
@@ -138,7 +161,17 @@ def rate(score: Score, threshold: float) -> tuple[float, float]:
     return float(np.mean(score.foreseen_collisions or [0])), 1 - float(np.mean(alarms or [1]))
 
 
-def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, int], Score]) -> None:
+def judge(
+    result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, int], Score], lasting_s: float = LASTING_S
+) -> None:
+    """Add a report to the scores.
+
+    Args:
+        result: the report.
+        true: all collisions, their times counted from ``T0``.
+        scores: those of each horizon.
+        lasting_s: the time in which these collisions occurred.
+    """
     now = result.made_at_s - T0
     for horizon, score in scores.items():
         low, high = horizon
@@ -163,7 +196,7 @@ def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, i
                         for c in result.collisions
                     )
                 )  # fmt: skip
-                score.chance.append(_chance(meeting, true))
+                score.chance.append(_chance(meeting, true, lasting_s))
 
 
 def _told_start_s(collision: Collision, meeting: Meeting) -> float:
@@ -171,10 +204,10 @@ def _told_start_s(collision: Collision, meeting: Meeting) -> float:
     return max(each.start_s.value for each in collision.jobs if each.job in meeting.jobs)
 
 
-def _chance(meeting: Meeting, true: Sequence[Meeting]) -> float:
+def _chance(meeting: Meeting, true: Sequence[Meeting], lasting_s: float) -> float:
     """Return the probability that a random time is as near to a collision of the same jobs."""
     of_pair = [m.start_s for m in true if m.jobs == meeting.jobs]
-    return min(1.0, 2 * meeting.within_s * len(of_pair) / LASTING_S)
+    return min(1.0, 2 * meeting.within_s * len(of_pair) / lasting_s)
 
 
 def scores_of(*jitters: float, seeds: Sequence[int] = MIXES) -> dict[tuple[int, int], Score]:

@@ -293,8 +293,8 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
     return Outcome(slowdowns, min(yields), off, held, off_given_others, held_given_others, would)
 
 
-def measure() -> list[Figure]:
-    """Run the programs several times, print each run, and return the medians."""
+def alone_in_group() -> dict[str, float]:
+    """Create the group with its limit, and return the duration of a phase of each program alone in it, s."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         folder = Path(name)
         (folder / "files").mkdir()
@@ -305,6 +305,12 @@ def measure() -> list[Figure]:
             raise RuntimeError(f"no blkio group limits {folder}: {error.strerror}") from None
         alone_s = {shape.name: seconds_alone(shape, folder) for shape in shapes()}
     print("alone:", ", ".join(f"{name} {took:.2f} s" for name, took in alone_s.items()), flush=True)
+    return alone_s
+
+
+def measure() -> list[Figure]:
+    """Run the programs several times, print each run, and return the medians."""
+    alone_s = alone_in_group()
     outcomes: list[Outcome] = []
     scheduled: dict[str, list[Outcome]] = {" ".join(words): [] for words in SCHEDULES}
     for seed in range(RUNS):
