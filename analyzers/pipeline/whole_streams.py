@@ -58,4 +58,5 @@ def translated_together(names: JobNames, streams: Sequence[WholeStream]) -> Even
         file=np.array(files, np.uint32)[first_file + batch.file],
         signature=UNKNOWN_ID,
     )
+    names.mark_folders(translated)
     return mark_started(translated, names.starts) if names.any_starts else translated

@@ -195,9 +195,13 @@ class Feed:
             first, chunk, last = items[at : at + _ITEMS_OF_ONE]
             if not (isinstance(first, Opened) and isinstance(chunk, Chunk) and isinstance(last, Closed)) or last.losses:
                 break
-            if not first.stream == chunk.stream == last.stream:
+            whole = WholeStream(first.stream, self._described(first.info), chunk.batch, chunk.definitions)
+            # others go one by one: a failure then affects only the item, and is counted in its job
+            if not (first.stream == chunk.stream == last.stream and whole.is_usual):
                 break
-            found.append(WholeStream(first.stream, self._described(first.info), chunk.batch, chunk.definitions))
+            if found and whole.info.job != found[0].info.job:
+                break
+            found.append(whole)
             events += len(chunk.batch)
             at += _ITEMS_OF_ONE
         return found

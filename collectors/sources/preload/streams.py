@@ -77,6 +77,8 @@ class Streams:
         self._unopened: dict[int, tuple[float, Opened]] = {}
         """Beginnings of streams, and when they came. They wait like the first events: short streams then follow one
         another as a whole."""
+        self._step: str | None = None
+        """Step of the latest process that was the first of one."""
         self._items: list[SourceItem] = []
 
     # ---- receiver of a drain ----
@@ -145,7 +147,8 @@ class Streams:
         )
         self._unopened[token] = self._clock(), Opened(self._processes[token].stream, info)
         self._touched[token] = None
-        if not self._counters["processes"]:  # the command itself: a job has the name of the command that began first
+        if info.step != self._step:  # the first of its step: a job has the name of the command that began first
+            self._step = info.step
             self._begin(token)
         self._counters["processes"] += 1
 
@@ -218,6 +221,7 @@ class Streams:
         if facts["before_token"] or facts["extent"]:
             return
         self._open(token, pid, facts, f"{token:016x}", "", 0, frozenset(), None)
+        self._begin(token)
         process = self._processes.pop(token)
         self._counters[counter] += 1
         process.close()

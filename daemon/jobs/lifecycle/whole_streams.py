@@ -39,6 +39,7 @@ def add_whole_streams(
     session.losses.opened += len(streams)
     session.ledger.add_ended(len(streams), len(batch), journalled=journalled)
     session.take_in(batch, int(batch.end.max()), now_s)
+    session.lag_s = max(0.0, now_s - int(streams[-1].batch.end.max()) / 1e9)
     session.analyzers.put_ended(batch, [Run(each.stream, each.info, len(each.batch)) for each in streams])
     session.flush()
     session.no_stream_since_s = None if session.streams or session.nodes.collectors else at_s

@@ -30,7 +30,7 @@ PATHS = ("/data/a", "/data/b.py", "/usr/lib/libc.so", "pipe:[7]")
 def stream(draw: random.Random, number: int) -> WholeStream:
     """Return a stream: mostly that of a short process, sometimes an odd one."""
     count, files = draw.randint(1, 5), draw.randint(1, 3)
-    odd = draw.choice([*("none",) * 12, "undefined", "ahead", "other job", "follows", "gap"])
+    odd = draw.choice([*("none",) * 40, "undefined", "ahead", "other job", "follows", "gap"])
     start = int(NOW_S * 1e9) - 10**9 * draw.randint(1, 20) + 1000 * np.arange(count)
     pid = draw.choice([100, 101, 1000 + number, 1000 + number])
     batch = make_batch(
@@ -128,3 +128,15 @@ def test_streams_added_together_are_as_if_added_separately(tmp_path: Path, seed:
     for each in whole:
         apart.separately(each)
     assert together.outcome() == apart.outcome()
+
+
+def test_folders_are_recognized_by_calls_of_streams_added_together(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    for number in range(3):
+        info = StreamInfo(job="job", source="preload", pid=number, clock_offset_ns=0)
+        file = Definitions([(1, "rmdir")], [(1, FileInfo(f"/data/{number}", FileType.REGULAR))])
+        batch = make_batch(1, {"start": int(NOW_S * 1e9) - 10**9, "duration": 5, "call": 1, "file": 1, "pid": number})
+        pass_whole_streams(run.archives, [WholeStream(f"s:{number}", info, batch, file)])
+    files = run.aggregator.jobs["job"].names.files
+    assert [(each.path, each.type) for each in files[1:]] == [(f"/data/{at}", FileType.DIRECTORY) for at in range(3)]
+    run.archives.close()

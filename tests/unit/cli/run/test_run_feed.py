@@ -73,3 +73,27 @@ def test_feed_passes_streams_that_came_as_a_whole_on_together() -> None:
     assert together == [["s0", "s1"], ["s4"]]
     assert {name: len(starts) for name, starts in sink.starts.items()} == {"s0": 2, "s1": 2, "s2": 2, "s3": 0, "s4": 2}
     assert {name: len(starts) for name, starts in whole_sink.starts.items()} == {"s2": 2, "s3": 0}
+
+
+def test_failure_of_an_odd_stream_affects_no_other() -> None:
+    batch = make_batch(2, {"call": 1})
+
+    def whole(number: int, job: str = "job", first: int = 1) -> list[SourceItem]:
+        info = StreamInfo(job=job, source="preload", pid=number, clock_offset_ns=0)
+        return [
+            Opened(f"s{number}", info),
+            Chunk(f"s{number}", batch, Definitions([(first, "write")])),
+            Closed(f"s{number}"),
+        ]
+
+    sink, stats, source = (
+        RememberingSink(),
+        IngestStats(),
+        Given(*whole(0), *whole(1, first=5), *whole(2), *whole(3, "b")),
+    )
+    source.counters = Counter()
+    feed = Feed(cast(Any, source), sink, stats, "host", BurstDeferral(SpoolSettings(), 1.0), 99.0)
+    feed.pump()
+    assert sink.losses["s1"]["events_dropped:rejected"] == 2
+    assert sink.closed_streams == ["s0", "s1", "s2", "s3"]
+    assert (stats.batches, stats.malformed, stats.failed) == (3, 1, 0)

@@ -68,8 +68,10 @@ class Node:
             "gate", origin, self.files, self.counters, problems, lambda: self.now_s, patience_s=patience_s
         )
 
-    def begin(self, token: int) -> None:
-        self.streams.image_started(token, os.getpid(), np.zeros(1, HEADER).tobytes(), follows=False)
+    def begin(self, token: int, step: bytes = b"") -> None:
+        header = np.zeros(1, HEADER)
+        header["step"] = step
+        self.streams.image_started(token, os.getpid(), header.tobytes(), follows=False)
 
     def does(self, token: int, life: Life) -> None:
         self.streams.lines(token, 7, life[1])
@@ -176,6 +178,30 @@ def test_process_without_calls_is_reported_after_the_wait_for_its_first_events()
     node.streams.ended(2)
     assert [type(item) for item in node.streams.items()] == [Closed]
     node.streams.close()
+    node.files.close()
+
+
+def test_first_process_of_a_step_begins_before_its_short_ones_end() -> None:
+    node = Node(0.05)
+    for token, step in enumerate((b"", b"0", b"0")):
+        node.begin(token, step)
+    node.streams.ended(2)
+    items = node.streams.items()
+    assert [type(item) for item in items] == [Opened, Opened, Opened, Closed]
+    assert [item.info.step for item in items if isinstance(item, Opened)] == ["", "0", "0"]
+    assert [item.stream[-1] for item in items if isinstance(item, Opened)] == ["0", "1", "2"]
+    node.streams.close()
+    node.files.close()
+
+
+def test_each_process_that_is_not_collected_is_introduced_and_counted() -> None:
+    node = Node(0.05)
+    for token in (1, 2):
+        node.streams.not_collected(token, 7, np.zeros(1, HEADER).tobytes(), "processes_refused")
+    items = node.streams.items()
+    assert [type(item) for item in items] == [Opened, Closed, Opened, Closed]
+    assert [item.losses for item in items if isinstance(item, Closed)] == [{"processes_refused": 1}] * 2
+    assert not node.streams.is_waiting
     node.files.close()
 
 
