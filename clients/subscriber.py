@@ -320,7 +320,7 @@ def _subscribed(
         socket.setsockopt(zmq.SUBSCRIBE, wanted.encode())
     events = ConnectionEvents(socket)
     try:
-        socket.connect(endpoint)
+        events.connect(endpoint)
     except zmq.ZMQError as error:
         events.close()
         socket.close()

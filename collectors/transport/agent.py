@@ -270,11 +270,7 @@ class Agent:
     def _connect(self) -> None:
         if self._keys is not None:
             self._keys.secure(self._socket)
-        self._socket.connect(self._route.endpoint)
-
-    def _disconnect(self, endpoint: str) -> None:
-        self._connection.forget(endpoint)
-        self._socket.disconnect(endpoint)
+        self._connection.connect(self._route.endpoint)
 
     def _watch_connection(self, now_s: float) -> None:
         """Connect again after a refusal, or to the next aggregator if the current one does not answer."""
@@ -294,7 +290,7 @@ class Agent:
             self._last_event = event
         before = self._route.endpoint
         if self._route.moves_on(self._shipper.last_heard_s, now_s):
-            self._disconnect(before)
+            self._connection.disconnect(before)
             self._connect()
 
     def _log_reachability(self, now_s: float) -> None:
@@ -323,7 +319,7 @@ class Agent:
             self._key_source.refresh()
         if self._key_source.keys != self._keys:
             self._keys = self._key_source.keys
-            self._disconnect(self._route.endpoint)
+            self._connection.disconnect(self._route.endpoint)
             self._connect()
 
     def _send(self) -> bool:

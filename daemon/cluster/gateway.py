@@ -149,7 +149,7 @@ class Gateway:
             if keys is not None:
                 keys.secure(socket)
             connection = ConnectionEvents(socket)
-            socket.connect(worker.ingest)
+            connection.connect(worker.ingest)
             owner = LoopSocket(socket)
             self._owners[number] = _Owner(worker, owner, keys, connection)
             loop = asyncio.get_running_loop()

@@ -96,13 +96,11 @@ class Relay:
         stay = wanted if keys == self._keys else set()
         self._keys = keys
         for endpoint in self._connected - stay:
-            self._connections.forget(endpoint)
-            with contextlib.suppress(zmq.ZMQError):
-                self._in.disconnect(endpoint)
+            self._connections.disconnect(endpoint)
         if keys is not None:  # they apply to connections from now on
             keys.secure(self._in)
         for endpoint in wanted - (self._connected & stay):
-            self._in.connect(endpoint)
+            self._connections.connect(endpoint)
         self._connected = wanted
 
     async def run(self) -> None:

@@ -59,7 +59,7 @@ class FtioReply:
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         self._connection = ConnectionEvents(self._socket)
         try:
-            self._socket.connect(endpoint)
+            self._connection.connect(endpoint)
         except zmq.ZMQError as error:
             self._connection.close()
             self._socket.close(0)

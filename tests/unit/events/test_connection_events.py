@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,15 @@ def listen(context: zmq.Context[zmq.Socket[bytes]], endpoint: str, *, secure: bo
         socket.curve_publickey, socket.curve_secretkey = SERVER
         socket.curve_server = True
         socket.zap_domain = b"ingest"
-    socket.bind(endpoint)
+
+    def binds() -> bool:  # ZeroMQ leaves the address of a closed socket a moment later
+        try:
+            socket.bind(endpoint)
+        except zmq.ZMQError as error:
+            return error.errno != errno.EADDRINUSE
+        return True
+
+    wait_for(binds, what="the address")
     return socket
 
 
@@ -55,7 +64,7 @@ def test_refused_key_is_tried_again_until_it_is_permitted(
             client.curve_publickey, client.curve_secretkey = CLIENT
             client.curve_serverkey = SERVER[0]
             events = ConnectionEvents(client)
-            client.connect(endpoint)
+            events.connect(endpoint)
 
             def becomes(event: int, status: bytes) -> bool:
                 answer(zap, status)
@@ -76,7 +85,7 @@ def test_peer_that_changes_its_security_is_reached_again(
         client.setsockopt(zmq.LINGER, 0)
         events = ConnectionEvents(client)
         with listen(context, endpoint, secure=True):
-            client.connect(endpoint)
+            events.connect(endpoint)
             wait_for(lambda: seen(events, PROTOCOL_FAILED), what="the refusal")
         with listen(context, endpoint, secure=False):
             wait_for(lambda: seen(events, CONNECTED), what="the connection")
@@ -89,14 +98,47 @@ def test_endpoint_that_was_left_is_not_connected_again(context: zmq.Context[zmq.
         client.setsockopt(zmq.LINGER, 0)
         events = ConnectionEvents(client)
         with listen(context, left, secure=True):
-            client.connect(left)
+            events.connect(left)
             wait_for(lambda: seen(events, PROTOCOL_FAILED), what="the refusal")
-        events.forget(left)
-        client.disconnect(left)
-        client.connect(other)
+        events.disconnect(left)
+        events.connect(other)
         wait_for(lambda: seen(events, CONNECTED), what="the connection to the other one")
         with listen(context, left, secure=False) as unused:
             events.poll(time.monotonic() + 60)  # when the next attempt would be due
             client.send(b"x")
             assert not unused.poll(100)
+        events.close()
+
+
+def test_watches_of_one_context_follow_each_other_at_once(context: zmq.Context[zmq.Socket[bytes]]) -> None:
+    for _ in range(200):  # the next one has the memory of the one before
+        with context.socket(zmq.DEALER) as client:
+            ConnectionEvents(client).close()
+
+
+@pytest.mark.slow
+def test_endpoint_keeps_its_name_after_a_later_connection(context: zmq.Context[zmq.Socket[bytes]]) -> None:
+    with context.socket(zmq.DEALER) as client, context.socket(zmq.DEALER) as finder:
+        finder.setsockopt(zmq.LINGER, 0)
+        client.setsockopt(zmq.LINGER, 0)
+        port = finder.bind_to_random_port("tcp://127.0.0.1")
+        finder.unbind(f"tcp://127.0.0.1:{port}")
+        named, listening, other = f"tcp://localhost:{port}", f"tcp://127.0.0.1:{port}", f"tcp://127.0.0.2:{port}"
+        events = ConnectionEvents(client)
+
+        def reported(event: int, endpoint: str) -> bool:
+            return (event, endpoint) in events.poll(time.monotonic())
+
+        with listen(context, listening, secure=False):
+            events.connect(named)
+            events.connect(other)  # of the same port
+            wait_for(lambda: reported(CONNECTED, named), what="the first connection")
+        with listen(context, listening, secure=True):
+            wait_for(lambda: reported(PROTOCOL_FAILED, named), what="the refusal")
+            wait_for(lambda: reported(PROTOCOL_FAILED, named), what="a second refusal")
+        with listen(context, listening, secure=False) as peer:
+            wait_for(lambda: reported(CONNECTED, named), what="the second connection")
+            events.disconnect(named)
+            client.send(b"x", zmq.NOBLOCK)  # waits for the other one
+            assert not peer.poll(200)
         events.close()
