@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import signal
 import sys
 import traceback
 import warnings
@@ -22,6 +23,10 @@ from support.tracing.tracing import Tracing
 settings.register_profile("busy", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", parent=settings.get_profile("busy"), max_examples=10)  # make check
 settings.load_profile("busy")
+
+# Shells let commands in the background ignore SIGINT, and the programs of the tests would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _NUMBERS = itertools.count()
 

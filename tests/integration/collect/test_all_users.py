@@ -435,7 +435,6 @@ async def test_collector_that_cannot_start_is_started_once_per_program(folder: P
         assert bytes_of(server) == {(BOB_NAME, "his"): MOVED}
 
 
-@pytest.mark.xfail(reason="timed out three times in the whole suite, cause unknown", run=False)
 async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) -> None:
     async with aggregator(folder) as server, collected(folder, "--max-users", "1") as node:
         with node.waiting_program(ALICE, "hers") as go_on:
@@ -454,7 +453,6 @@ async def test_program_of_a_user_beyond_the_bound_runs_untraced(folder: Path) ->
         assert losses_of(server) == {REFUSED_USERS: 8}  # also what was refused last
 
 
-@pytest.mark.xfail(reason="timed out three times in the whole suite, cause unknown", run=False)
 async def test_refused_program_adds_nothing_to_the_job_of_another_user_that_it_names(folder: Path) -> None:
     async with aggregator(folder) as server, collected(folder, "--max-users", "1") as node:
         with node.waiting_program(ALICE, "hers") as go_on:
