@@ -85,7 +85,7 @@ class NodeCollector:
         self._waking.setblocking(False)
         self._events.register(self._woken, select.EPOLLIN)
         self._accepts_again_s: float | None = None
-        self._keeps_again_s = -math.inf
+        self._keeps_again_s, self._has_keeper = -math.inf, False
         self._ends = self._reloads = False
         self._keeper.start(self._listening, self._reports.fileno())
         self._watch_keeper()
@@ -240,13 +240,18 @@ class NodeCollector:
         self._keeper.peers.clear()
 
     def _watch_keeper(self) -> None:
-        if (channel := self._keeper.fileno()) >= 0:
+        channel = self._keeper.fileno()
+        self._has_keeper = channel >= 0
+        if self._has_keeper:
             self._events.register(channel, 0)  # its end is reported nevertheless
 
     def _check_keeper(self, ready: set[int]) -> None:
         """Start another keeper if there is none any more, and give it all that the one before had."""
         channel, now_s = self._keeper.fileno(), time.monotonic()
-        if (channel >= 0 and channel not in ready) or self._ends or now_s < self._keeps_again_s:
+        if self._has_keeper and channel in ready:
+            self._events.unregister(channel)  # because epoll would report its end until another one may start
+            self._has_keeper = False
+        if (self._has_keeper and channel >= 0) or self._ends or now_s < self._keeps_again_s:
             return
         self._keeps_again_s = now_s + _KEEP_AGAIN_S
         if not self._keeper.restart(self._listening, self._reports.fileno()):

@@ -150,6 +150,11 @@ def is_keeper(pid: int) -> bool:
     return False
 
 
+def processor_time(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def reading_memory(user: int, pid: int) -> str:
     """Return the error of a user who reads the memory of a process; "" without an error."""
     first = int(Path(f"/proc/{pid}/maps").read_text().partition("-")[0], 16)
@@ -326,6 +331,19 @@ async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_c
             assert (status, report.count("ended with signal 9")) == (1, 1)
         assert bytes_of(server) == {(ALICE_NAME, "first"): MOVED, (ALICE_NAME, "unread"): MOVED}
         assert losses_of(server) == {}
+
+
+async def test_keeper_that_is_killed_twice_costs_no_processor_until_it_may_be_replaced(folder: Path) -> None:
+    async with collected(folder) as node:
+        os.kill(node.keeper(), signal.SIGKILL)
+        assert "1 so far" in await asyncio.to_thread(read_line, node.process)
+        await until(lambda: any(map(is_keeper, children_of(node.process.pid))))
+        before_s = processor_time(node.process.pid)
+        os.kill(node.keeper(), signal.SIGKILL)
+        assert "2 so far" in await asyncio.to_thread(read_line, node.process)
+        spent_s = processor_time(node.process.pid) - before_s
+        await node.end()
+        assert spent_s < 1
 
 
 async def test_crash_of_root_s_process_after_that_of_its_keeper_loses_nothing(folder: Path) -> None:
