@@ -39,6 +39,8 @@ class UserBound:
         self._owners_most = max(1, most // _OWNERS_SHARE)
         self._read_for: tuple[int, int, int] | None = None
         self._ranges: list[_Range] = []
+        self._uids: dict[str, int | None] = {}
+        """Ids of owners, because a directory service may take long to answer. They are renewed with the file."""
 
     def objection(self, uid: int, present: Iterable[int]) -> str:
         """Return the reason against a further user beside the present ones; "" if there is none."""
@@ -57,12 +59,10 @@ class UserBound:
         at = bisect_right(self._ranges, uid, key=lambda each: each.first) - 1
         if at < 0 or uid > (found := self._ranges[at]).last:
             return uid
-        if found.owner.isdecimal():
-            return int(found.owner)
-        try:
-            return pwd.getpwnam(found.owner).pw_uid
-        except KeyError:
-            return found.first
+        if found.owner not in self._uids:
+            self._uids[found.owner] = _uid_of(found.owner)
+        known = self._uids[found.owner]
+        return found.first if known is None else known
 
     def _refresh(self) -> None:
         try:
@@ -70,12 +70,23 @@ class UserBound:
             version = stat.st_ino, stat.st_size, stat.st_mtime_ns
             if version != self._read_for:
                 self._read_for = version
+                self._uids = {}
                 with self._path.open(errors="replace") as lines:
                     self._ranges = _ranges_of(lines.read(_MAX_BYTES))
         except FileNotFoundError:
-            self._read_for, self._ranges = None, []
+            self._read_for, self._ranges, self._uids = None, [], {}
         except OSError as error:
             _log.warning("the subordinate ids in %s cannot be read: %s", self._path, error.strerror)
+
+
+def _uid_of(owner: str) -> int | None:
+    """Return the id of a user by name or number; None if there is no such user."""
+    if owner.isdecimal():
+        return int(owner)
+    try:
+        return pwd.getpwnam(owner).pw_uid
+    except KeyError:
+        return None
 
 
 def _ranges_of(text: str) -> list[_Range]:

@@ -7,6 +7,7 @@ listed a moment later, or a port that another program had for a moment, would cu
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _GIVEN_UP: Final = KEY_REFUSED | PROTOCOL_FAILED
 _HANDSHAKES: Final = CONNECTED | DISCONNECTED | HANDSHAKE_CUT | _GIVEN_UP
 _FIRST_WAIT_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 15.0
+_JITTER: Final = 0.2
+"""Share by which a wait varies, so that collectors that were refused together do not return together."""
 _numbers: Final = count()  # ZeroMQ keeps the address of a closed socket for a moment
 
 
@@ -56,9 +59,7 @@ class ConnectionEvents:
         connecting.monitor(address, _HANDSHAKES | also)
         self._monitor: zmq.Socket[bytes] = zmq.Context.shadow(connecting.context.underlying).socket(zmq.PAIR)
         self._monitor.setsockopt(zmq.LINGER, 0)
-        self._monitor.setsockopt(
-            zmq.RCVHWM, 0
-        )  # ZeroMQ's thread would wait for room, and nothing would be received meanwhile
+        self._monitor.setsockopt(zmq.RCVHWM, 0)  # else ZeroMQ's thread waits for room, and receives nothing meanwhile
         self._monitor.connect(address)
         self._endpoints: set[str] = set()
         self._refused: dict[str, _Refusal] = {}
@@ -103,12 +104,13 @@ class ConnectionEvents:
         self._monitor.close(0)
 
     def _note_refusal(self, endpoint: str, now_s: float) -> None:
+        varied = random.uniform(1 - _JITTER, 1)  # noqa: S311
         refusal = self._refused.get(endpoint)
         if refusal is None:
-            self._refused[endpoint] = _Refusal(now_s + _FIRST_WAIT_S, _FIRST_WAIT_S)
+            self._refused[endpoint] = _Refusal(now_s + varied * _FIRST_WAIT_S, _FIRST_WAIT_S)
         elif refusal.again_at_s is None:
             refusal.wait_s = min(2 * refusal.wait_s, _LONGEST_WAIT_S)
-            refusal.again_at_s = now_s + refusal.wait_s
+            refusal.again_at_s = now_s + varied * refusal.wait_s
 
     def _receive(self) -> Iterator[ConnectionEvent]:
         with contextlib.suppress(zmq.Again):

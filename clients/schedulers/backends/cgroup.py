@@ -20,7 +20,7 @@ JOB_FIELD: Final = "{job}"
 _V2: Final = "io.max"
 _V1: Final = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
 _WEIGHTS: Final = ("io.bfq.weight", "io.weight", "blkio.bfq.weight_device")
-"""Files with a group's weight, the first that exists: a disk with BFQ ignores ``io.weight``."""
+"""Files with a group's weight, of which the first one that takes it counts: a disk with BFQ ignores ``io.weight``."""
 _DEFAULT_WEIGHT: Final = 100
 """Weight of a group that nobody set, in all three files (Linux, admin-guide/cgroup-v2, block/bfq-iosched)."""
 
@@ -127,21 +127,24 @@ class ControlGroupWeights(_JobGroups):
         return [problem for job in list(self._weights) if (problem := self._remove_weight(job))]
 
     def _remove_weight(self, job: str) -> str:
+        if self._folder(job).exists() and (problem := self._write(job, "default")):  # otherwise its job has ended
+            return problem
         del self._weights[job]
-        return self._write(job, "default") if self._folder(job).exists() else ""  # otherwise its job has ended
+        return ""
 
     def _write(self, job: str, weight: str) -> str:
-        """Write a job's weight; return the failure, or ""."""
+        """Write a job's weight into the first file that takes it; return the failure, or ""."""
         folder = self._folder(job)
-        try:
-            name = next((each for each in _WEIGHTS if (folder / each).exists()), None)
-            if name is None:
-                disk = (Path("/sys/dev/block") / self._device).resolve().name
-                return f"{job}: {folder} has no weight: disk {disk} needs the I/O scheduler bfq, or the group io.cost"
-            (folder / name).write_text(f"{self._device} {weight}\n")
-        except OSError as error:
-            return f"{job}: {folder}: {error.strerror}"
-        return ""
+        disk = (Path("/sys/dev/block") / self._device).resolve().name
+        problem = f"{job}: {folder} has no weight: disk {disk} needs the I/O scheduler bfq, or the group io.cost"
+        for name in _WEIGHTS:
+            try:
+                if (folder / name).exists():
+                    (folder / name).write_text(f"{self._device} {weight}\n")
+                    return ""
+            except OSError as error:
+                problem = f"{job}: {folder / name}: {error.strerror}"
+        return problem
 
 
 def weights_of(limits: Sequence[Limit]) -> dict[str, int]:

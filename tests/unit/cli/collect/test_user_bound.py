@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pwd
 from pathlib import Path
 
+import pytest
 from iotide.cli.collect.user_bound import UserBound
 
 
@@ -27,6 +29,22 @@ def test_subordinate_ids_count_for_their_owner_so_that_others_find_room(tmp_path
     assert bound.objection(231_071, [0, 165_536]) == told.format(0)
     assert bound.objection(231_072, [100_000, 100_001]) == ""
     assert bound.objection(300_009, [300_000, 300_001]) == told.format(300_000)
+
+
+def test_owner_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory service may take seconds, and the collector of all users waits meanwhile."""
+    asked: list[str] = []
+
+    def slow(name: str) -> pwd.struct_passwd:
+        asked.append(name)
+        raise KeyError(name)
+
+    monkeypatch.setattr(pwd, "getpwnam", slow)
+    (tmp_path / "subuid").write_text("ada:100000:65536\n")
+    bound = UserBound(16, tmp_path / "subuid")
+    assert bound.objection(100_001, [100_002, 100_003])
+    assert bound.objection(100_004, [100_002, 100_003])
+    assert asked == ["ada"]
 
 
 def test_changed_ranges_are_read_again_and_lost_ones_forgotten(tmp_path: Path) -> None:

@@ -276,6 +276,20 @@ def test_group_gets_its_weight_and_loses_it(tmp_path: Path, file: str) -> None:
     assert held() == ["254:0 default\n"] * 2
 
 
+def test_weight_goes_to_the_next_file_and_a_failed_removal_is_repeated(tmp_path: Path) -> None:
+    (tmp_path / "a" / "io.bfq.weight").mkdir(parents=True)  # refuses each write
+    (tmp_path / "a" / "io.weight").touch()
+    backend = ControlGroupWeights(f"{tmp_path}/{{job}}", "254:0")
+    assert backend.apply([limit("a", CAPACITY / 10)]) == []
+    assert (tmp_path / "a" / "io.weight").read_text() == "254:0 11\n"
+    (tmp_path / "a" / "io.weight").rename(tmp_path / "elsewhere")
+    (problem,) = backend.apply([])
+    assert "Is a directory" in problem
+    (tmp_path / "elsewhere").rename(tmp_path / "a" / "io.weight")
+    assert backend.apply([]) == []
+    assert (tmp_path / "a" / "io.weight").read_text() == "254:0 default\n"
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_weights_have_the_ratios_of_the_shares(parts: list[float]) -> None:
     whole = max(1.0, sum(parts))
