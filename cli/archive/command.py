@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import sys
 from collections.abc import Iterator
@@ -231,6 +232,16 @@ def verify(file: Path, as_json: bool) -> None:
         sys.exit(1)
 
 
+def _name_copies(archive: Path) -> None:
+    """Name the files beside an archive with calls that its killed ``iotide run`` may not have archived."""
+    job = archive.stem.rpartition("-")[0]  # without the time
+    for path in sorted(archive.parent.glob(f"{glob.escape(job)}-*.spool")):
+        click.echo(
+            f"iotide: {path} has what its killed run recorded: iotide archive create -o FILE.iotide {path}",
+            err=True,
+        )
+
+
 @contextmanager
 def _opened(file: Path) -> Iterator[ArchiveReader]:
     from ...archive.file.reader import ArchiveReader
@@ -239,7 +250,10 @@ def _opened(file: Path) -> Iterator[ArchiveReader]:
 
     try:
         with open_regular(file) as opened:
-            yield ArchiveReader(opened, str(file))
+            reader = ArchiveReader(opened, str(file))
+            yield reader
+            if not reader.complete:
+                _name_copies(file)
     except InputError as error:
         click.echo(f"iotide: {error}", err=True)
         sys.exit(2)

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ...collectors.sources.preload.relay import RelayedSource
+from .burst_deferral import MIN_BURST_CALLS
 
+_FIRST_POLL_S: Final = 0.1
 _POLL_S: Final = 1.0
 
 
@@ -26,8 +28,12 @@ class Archives(Protocol):
 async def remove_when_archived(source: RelayedSource, archives: Archives, job: str) -> None:
     """Remove the copy when its calls are archived.
 
-    A checkpoint that began after it was read completely must be in the archive.
+    It is continued until the archive has a checkpoint and few calls wait to be read: an analysis that gets little of a
+    core archives its first calls many seconds after it has read them. Then a checkpoint that began after the copy was
+    read completely must be in the archive.
     """
+    await _wait_until(lambda: archives.checkpoints(job)[1] > 0 and source.waiting_calls <= MIN_BURST_CALLS)
+    source.end_copy()
     await _wait_until(lambda: source.is_copy_read)
     enough = archives.checkpoints(job)[0] + 2  # the next checkpoint may have begun before
     await _wait_until(lambda: archives.checkpoints(job)[1] >= enough)
@@ -35,8 +41,10 @@ async def remove_when_archived(source: RelayedSource, archives: Archives, job: s
 
 
 async def _wait_until(is_so: Callable[[], bool]) -> None:
-    while not is_so():  # noqa: ASYNC110  (the state is changed by another thread and the disk)
-        await asyncio.sleep(_POLL_S)
+    pause_s = _FIRST_POLL_S
+    while not is_so():
+        await asyncio.sleep(pause_s)
+        pause_s = min(1.5 * pause_s, _POLL_S)
 
 
 def keep_or_remove(

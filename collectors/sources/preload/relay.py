@@ -11,6 +11,8 @@ import socket
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +26,7 @@ from .rings.drain import Drain
 from .sleep_times import SleepTimes
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
-from .spool.unread_copy import UnreadCopy
+from .spool.unread_copy import UnreadCopy, path_of_copy
 from .streams import Streams
 from .untraced import UntracedPrograms
 
@@ -56,7 +58,8 @@ class RelayedSource:
         origin: facts about streams that do not state them.
         bounds: bounds of the data that waits to be read.
         files: file metadata of the node; closed with the source.
-        copy_stem: path without suffix to which waiting data is copied while nothing is read; None: no copy.
+        copy_stem: absolute path without suffix to which the other process copies all data until ``end_copy``, in case
+            this process is killed; None: no copy.
 
     Raises:
         InputError: the socket cannot be created at the path.
@@ -75,17 +78,16 @@ class RelayedSource:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self._path = path
-        self._pid, self._channel = _start(path, bounds)
+        self._copy_stem = copy_stem
+        # A thread that is made before a fork counts as ended after it.
+        copy = None if copy_stem is None else partial(UnreadCopy, copy_stem, origin, bounds.memory_bytes)
+        self._pid, self._channel = _start(path, bounds, copy)
         self._reader = SpoolReader(self._channel)
         self._files = files or NodeFileMetadata()
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, patience_s=_FIRST_EVENTS_WAIT_S
         )
         self._closed = self._reported_cut_off = False
-        self._copy: UnreadCopy | None = None
-        if copy_stem is not None:
-            self._copy = UnreadCopy(copy_stem, origin, self._reader.unread, bounds.memory_bytes)
-            self._copy.start()
 
     @property
     def untraced(self) -> UntracedPrograms:
@@ -116,19 +118,40 @@ class RelayedSource:
 
     @property
     def unread_copy(self) -> Path | None:
-        """The file with the data that waited when reading began; None if there is none."""
-        return None if self._copy is None else self._copy.path
+        """The file with the copied data; None if there is none."""
+        attempt = self._reader.copy_attempt
+        return None if self._copy_stem is None or attempt is None else path_of_copy(self._copy_stem, attempt)
 
     @property
     def is_copy_read(self) -> bool:
-        """True when all data in the copy has also been read."""
-        return self._copy is None or (self._reader.unread.ended and self._reader.read_bytes >= self._copy.copied)
+        """True when the copy has ended and all data in it has also been read."""
+        if self._copy_stem is None or self._is_cut_off:
+            return True
+        return self._reader.copied_bytes is not None and self._reader.read_bytes >= self._reader.copied_bytes
+
+    def end_copy(self) -> None:
+        """Request that nothing more is copied, because it is stored elsewhere soon after it was read."""
+        if self._copy_stem is not None:
+            self._reader.request_end_of_copy()
 
     def remove_copy(self) -> None:
         """Remove the copy, because its data is stored elsewhere."""
-        copy, self._copy = self._copy, None
-        if copy is not None:
-            copy.remove()
+        self.end_copy()
+        self._wait_for_copy()
+        if self.unread_copy is not None:
+            with contextlib.suppress(OSError):
+                self.unread_copy.unlink()
+        self._copy_stem = None
+
+    def _wait_for_copy(self) -> None:
+        """Wait until nothing more is copied: a file that is created later would stay."""
+        news, until_s = select.poll(), time.monotonic() + _TIMEOUT_S
+        news.register(self._channel, select.POLLIN)
+        while not (self._closed or self._copy_stem is None or self._reader.ended):
+            if self._reader.copied_bytes is not None or (left_s := until_s - time.monotonic()) <= 0:
+                break
+            news.poll(left_s * 1000)
+            self._reader.listen()
 
     def fileno(self) -> int:
         """Return a descriptor that becomes readable when there is new data."""
@@ -164,8 +187,6 @@ class RelayedSource:
         if self._closed:
             return
         self._closed = True
-        if self._copy is not None:
-            self._copy.stop()
         self._channel.close()
         self._reader.close()
         self._streams.close()
@@ -173,7 +194,7 @@ class RelayedSource:
         _wait_for(self._pid)
 
 
-def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
+def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[[], UnreadCopy] | None) -> tuple[int, socket.socket]:
     drain = Drain(path, lines_a_poll=_LINES_A_POLL)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
@@ -186,7 +207,7 @@ def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
     if pid == 0:
         status = 1
         try:
-            _run(drain, theirs, bounds)
+            _run(drain, theirs, bounds, make_copy)
             status = 0
         finally:
             os._exit(status)
@@ -195,7 +216,9 @@ def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
     return pid, ours
 
 
-def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
+def _run(
+    drain: Drain, channel: socket.socket, bounds: SpoolSettings, make_copy: Callable[[], UnreadCopy] | None
+) -> None:
     os.setsid()  # the terminal's signals are meant for the command
     _raise_priority()
     for number in _LEFT_ALONE:
@@ -203,7 +226,10 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     signal.set_wakeup_fd(-1)
     detach_from_all_but({*drain.descriptors(), channel.fileno()})
     raise_limit()
-    writer = SpoolWriter(channel, bounds)
+    copy = None if make_copy is None else make_copy()
+    if copy is not None:
+        copy.start()
+    writer = SpoolWriter(channel, bounds, copy)
     news = select.poll()
     drain_events = drain.events.fileno()
     for descriptor in (drain_events, channel.fileno()):

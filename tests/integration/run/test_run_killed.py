@@ -1,9 +1,11 @@
-"""``iotide run`` that is killed in the middle of a burst leaves the calls recorded so far."""
+"""``iotide run`` that is killed leaves the calls recorded so far, whatever its analysis has archived."""
 
 from __future__ import annotations
 
 import os
+import select
 import signal
+import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -30,6 +32,26 @@ for number in range(2 * os.cpu_count()):
         os._exit(0)
 for _ in range(2 * os.cpu_count()):
     os.wait()
+"""
+
+
+STEADY = """
+import os, sys, time
+file = os.open("/dev/null", os.O_WRONLY)
+count = os.open("count", os.O_CREAT | os.O_WRONLY)
+at = 0
+while os.path.exists("go on"):
+    for _ in range(100):
+        os.pwrite(file, b"x" * 64, 64 * at)
+        at += 1
+    os.pwrite(count, at.to_bytes(8, "little"), 0)
+    time.sleep(0.01)
+"""
+WITHOUT_CHECKPOINTS = """
+from iotide.cli.entry import main
+from iotide.daemon.archiving.archives import Archives
+Archives.tick = lambda self: False
+main()
 """
 
 
@@ -75,6 +97,25 @@ def most_left(folder: Path) -> tuple[Path, dict[str, Left]]:
     return max(left, key=lambda each: sum(len(of.offsets) for of in each[1].values()), default=(folder, {}))
 
 
+def calls_left(folder: Path) -> int:
+    """Return the number of the program's writes in the file with the most of them."""
+    return sum(len(each.offsets) for each in most_left(folder)[1].values())
+
+
+def kill(run: subprocess.Popen[str], *, both: bool) -> None:
+    """Kill a run, with ``both`` also the process that empties rings; return when both have ended."""
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    ours = [int(child) for child in children if "iotide" in Path(f"/proc/{child}/cmdline").read_text()]
+    watches = [os.pidfd_open(child) for child in ours]
+    run.kill()
+    for child in ours if both else ():
+        os.kill(child, signal.SIGKILL)
+    assert run.wait(timeout=DEADLINE_S) == -signal.SIGKILL
+    for watch in watches:
+        assert select.select([watch], [], [], DEADLINE_S)[0]
+        os.close(watch)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("full", [False, True])
@@ -86,12 +127,7 @@ def test_run_killed_in_a_burst_leaves_what_was_seen(tmp_path: Path, both: bool, 
     with running(*command, cwd=tmp_path, **small) as run:
         try:
             wait_for(lambda: any(map(has_calls, out.glob("killed-*"))), what="calls on disk")
-            children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
-            ours = [int(child) for child in children if "iotide" in Path(f"/proc/{child}/cmdline").read_text()]
-            run.kill()
-            for child in ours if both else ():
-                os.kill(child, signal.SIGKILL)
-            assert run.wait(timeout=DEADLINE_S) == -signal.SIGKILL
+            kill(run, both=both)
         finally:
             go_on.unlink()
     path, left = most_left(out)
@@ -108,3 +144,27 @@ def test_run_killed_in_a_burst_leaves_what_was_seen(tmp_path: Path, both: bool, 
     assert sorted((len(each.offsets), each.lost) for each in again) == sorted(
         (len(each.offsets), each.lost) for each in left.values()
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("both", [False, True])
+def test_run_killed_before_its_archive_has_a_checkpoint_leaves_what_was_seen(tmp_path: Path, both: bool) -> None:
+    go_on, out = tmp_path / "go on", tmp_path / "out"
+    go_on.touch()
+    # As if the analysis gets no core after it has begun to read: it reads, and archives nothing.
+    command = [sys.executable, "-c", WITHOUT_CHECKPOINTS, "run", "--job", "killed", "-o", out]
+    with running(*command, "--", sys.executable, "-c", STEADY, cwd=tmp_path) as run:
+        try:
+            wait_for(lambda: list(out.glob("*.iotide")), what="the beginning of an archive")
+            seen = wait_for(lambda: int.from_bytes((tmp_path / "count").read_bytes(), "little"), what="calls")
+            wait_for(lambda: calls_left(out) >= seen, what="these calls on disk")
+            kill(run, both=both)
+        finally:
+            go_on.unlink()
+    path, left = most_left(out)
+    (offsets,) = (each.offsets for each in left.values())
+    assert offsets == [64 * number for number in range(len(offsets))]
+    assert len(offsets) >= seen
+    (archive,) = out.glob("*.iotide")
+    told = iotide("archive", "info", archive, cwd=tmp_path)
+    assert (told.returncode, str(path) in told.stderr) == (0, True)

@@ -22,6 +22,7 @@ from ....settings import SpoolSettings
 from ..records.lines import Lines
 from ..records.packing import Packer
 from ..records.ring_layout import LINE_BYTES
+from .unread_copy import UnreadCopy
 
 _MEMORY_SEGMENT: Final = 4 << 20
 _DISK_SEGMENT: Final = 64 << 20
@@ -39,6 +40,11 @@ SEGMENT_READ: Final = struct.Struct("<Q")
 IMAGE_STARTED, COUNTERS, LINES, DEFINITIONS, SETTLED, MALFORMED = range(1, 7)
 ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING = range(7, 12)
 TO_THE_END: Final = 2**64 - 1
+COPY: Final = 2**64 - 2
+"""In place of a segment's number: a report of the unread copy (its bytes, the number of its name from 1, whether it has
+ended), or the request to end it."""
+_END_OF_COPY_S: Final = 0.02
+"""Time for which the end of the copy is awaited, so that it is reported at once."""
 _PADDING: Final = [bytes(each) for each in range(8)]
 _SMALL: Final = 4096
 """Maximum size of a frame that waits for others, bytes: a system call costs more than a copy."""
@@ -66,14 +72,17 @@ class SpoolWriter:
     Args:
         channel: non-blocking SOCK_SEQPACKET socket to the reader.
         bounds: bounds of the waiting data.
+        copy: running copy of the data for the case that the reader is killed; None for no copy.
     """
 
-    def __init__(self, channel: socket.socket, bounds: SpoolSettings) -> None:
+    def __init__(self, channel: socket.socket, bounds: SpoolSettings, copy: UnreadCopy | None = None) -> None:
         self.end_requested = False
         """The reader has requested all remaining data and then the end."""
         self.reader_has_ended = False
         self._channel = channel
         self._bounds = bounds
+        self._copy = copy
+        self._reported_copy: tuple[int | None, bool] = (None, False)
         self._numbers = 0
         self._current: _Segment | None = None
         self._unreported: deque[_Segment] = deque()
@@ -149,7 +158,8 @@ class SpoolWriter:
     def exchange(self) -> None:
         """Report progress, and process the reader's messages; does not block."""
         self._write_frames()
-        self._report_progress()
+        if self._report_copy():
+            self._report_progress()
         while True:
             try:
                 message = self._channel.recv(64)
@@ -163,6 +173,8 @@ class SpoolWriter:
             (number,) = SEGMENT_READ.unpack(message)
             if number == TO_THE_END:
                 self.end_requested = True
+            elif number == COPY:
+                self._end_copy()
             elif (segment := self._unread.pop(number, None)) is not None:
                 self._recycle(segment)
 
@@ -175,7 +187,36 @@ class SpoolWriter:
         """Completes the last segment: nothing follows."""
         self._write_frames()
         self._complete()
+        if self._copy is not None:
+            self._copy.finish(reader_has_ended=self.reader_has_ended)
         self._unreported.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
+
+    def _end_copy(self) -> None:
+        if self._copy is not None:
+            self._copy.end(_END_OF_COPY_S)
+            self._report_copy()
+
+    def _report_copy(self) -> bool:
+        """Report the name and the end of the copy, before the end of everything. Return whether that was possible."""
+        copy = self._copy
+        if copy is None or (state := (copy.attempt, copy.has_ended)) == self._reported_copy:
+            return True
+        number = 0 if copy.attempt is None else copy.attempt + 1
+        if not self._send(PROGRESS.pack(COPY, copy.copied, number, copy.has_ended)):
+            return False
+        self._reported_copy = state
+        return True
+
+    def _send(self, message: bytes, *descriptors: int) -> bool:
+        """Send a message; False if the channel is full or the reader has ended."""
+        try:
+            socket.send_fds(self._channel, [message], descriptors)
+        except BlockingIOError:
+            return False
+        except OSError:
+            self.reader_has_ended = True
+            return False
+        return True
 
     def _report_progress(self) -> None:
         while self._unreported:
@@ -183,12 +224,7 @@ class SpoolWriter:
             if segment.reported != segment.used or segment.complete:
                 message = PROGRESS.pack(segment.number, segment.used, segment.lines, segment.complete)
                 descriptors = [segment.descriptor] if segment.reported < 0 and segment.descriptor >= 0 else []
-                try:
-                    socket.send_fds(self._channel, [message], descriptors)
-                except BlockingIOError:
-                    return
-                except OSError:
-                    self.reader_has_ended = True
+                if not self._send(message, *descriptors):
                     return
                 segment.reported = segment.used
             if not segment.complete:
@@ -225,6 +261,8 @@ class SpoolWriter:
             if _write_at(segment.descriptor, buffers, segment.used) == size:
                 segment.used += size
                 segment.lines += lines
+                if self._copy is not None:
+                    self._copy.written(segment.number, segment.descriptor, segment.used)
                 return
             if not segment.on_disk:
                 raise MemoryError("no memory for what traced programs record")
@@ -291,12 +329,14 @@ class SpoolWriter:
         return _Segment(self._numbers, descriptor, size, on_disk=False)
 
     def _recycle(self, segment: _Segment) -> None:
+        is_free = self._copy is None or self._copy.returned(segment.number)
         if segment.on_disk:
             self._disk_bytes -= _DISK_SEGMENT
             self._disk_failed = False
         else:
             self._memory_bytes -= segment.size
-            if len(self._spare_descriptors) < _MAX_SPARE_SEGMENTS and segment.size == _MEMORY_SEGMENT:
+            has_use = len(self._spare_descriptors) < _MAX_SPARE_SEGMENTS and segment.size == _MEMORY_SEGMENT
+            if is_free and has_use:
                 self._spare_descriptors.append(segment.descriptor)
                 return
         os.close(segment.descriptor)

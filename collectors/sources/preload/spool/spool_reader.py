@@ -21,6 +21,7 @@ from ..records.ring_layout import LINE_BYTES
 from ..rings.process_image import DrainReceiver
 from ..rings.received_descriptors import receive_with_descriptors
 from .spool import (  # fmt: skip
+    COPY,
     COUNTERS,
     DEFINITIONS,
     ENDED,
@@ -38,7 +39,6 @@ from .spool import (  # fmt: skip
     TO_THE_END,
     UNREACHABLE,
 )
-from .unread_copy import UnreadSegments
 
 _READ_AT_ONCE: Final = 1 << 20
 _LINES_AT_ONCE: Final = 32_768
@@ -76,19 +76,21 @@ class SpoolReader:
         ended: no more data will come.
         broken: the writer disappeared without announcing the end.
         read_bytes: bytes of frames read so far.
-        unread: segments received, until reading begins.
+        copy_attempt: number of the name of the writer's copy; None while there is no file.
+        copied_bytes: size of the frames in that copy; None while it may grow.
     """
 
     def __init__(self, channel: socket.socket) -> None:
         self.ended = False
         self.broken = False
         self.read_bytes = 0
-        self.unread = UnreadSegments()
+        self.copy_attempt: int | None = None
+        self.copied_bytes: int | None = None
         self._channel = channel
         self._segments: dict[int, _ReadSegment] = {}
         self._in_use: dict[int, _ReadSegment] = {}
         self._finished: deque[int] = deque()
-        self._end_is_due = False
+        self._due_requests = set[int]()
 
     @property
     def waiting_bytes(self) -> int:
@@ -102,29 +104,30 @@ class SpoolReader:
 
     def request_end(self) -> None:
         """Request all remaining data and then the end from the writer; another thread may call it."""
-        self._end_is_due = True
-        self._send_request()
+        self._request(TO_THE_END)
 
-    def _send_request(self) -> None:
-        """Send the request once; if the channel is full, ``listen`` sends it later."""
-        if not self._end_is_due:
-            return
-        try:
-            self._channel.send(SEGMENT_READ.pack(TO_THE_END))
-        except BlockingIOError:
-            return
-        except OSError:  # the writer is gone
-            pass
-        self._end_is_due = False
+    def request_end_of_copy(self) -> None:
+        """Request that nothing more is copied."""
+        self._request(COPY)
+
+    def _request(self, number: int) -> None:
+        self._due_requests.add(number)
+        self._send_requests()
+
+    def _send_requests(self) -> None:
+        """Send each request; if the channel is full, ``listen`` sends it later. Repeated ones change nothing."""
+        for number in tuple(self._due_requests):
+            try:
+                self._channel.send(SEGMENT_READ.pack(number))
+            except BlockingIOError:
+                return
+            except OSError:  # the writer is gone
+                pass
+            self._due_requests.discard(number)
 
     def listen(self) -> None:
         """Update the writer's progress."""
-        self._send_request()
-        self._listen()
-        if not self.unread.ended:
-            self.unread.set_segments([(segment.descriptor, segment.end) for segment in self._segments.values()])
-
-    def _listen(self) -> None:
+        self._send_requests()
         while not self.ended:
             try:
                 message, descriptors = receive_with_descriptors(self._channel, PROGRESS.size + 1, 1)
@@ -142,7 +145,10 @@ class SpoolReader:
             if number == TO_THE_END:
                 self.ended = True
                 return
-            if descriptors:
+            if number == COPY:
+                self.copy_attempt = lines - 1 if lines else None
+                self.copied_bytes = end if complete else None
+            elif descriptors:
                 self._segments[number] = _ReadSegment(descriptors[0], end, lines, bool(complete))
             elif (segment := self._segments.get(number)) is not None:
                 segment.end, segment.lines, segment.complete = end, lines, bool(complete)
@@ -151,8 +157,6 @@ class SpoolReader:
         """Pass on at most about that many bytes; returns the number."""
         self.listen()
         self._release()
-        if self._segments:
-            self.unread.end()
         read = 0
         while self._segments and read < most_bytes:
             number, segment = next(iter(self._segments.items()))
@@ -169,7 +173,6 @@ class SpoolReader:
 
     def close(self) -> None:
         """Releases all waiting data."""
-        self.unread.end()
         for segment in (*self._segments.values(), *self._in_use.values()):
             if not segment.release():
                 os.close(segment.descriptor)

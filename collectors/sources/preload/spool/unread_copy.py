@@ -1,7 +1,8 @@
-"""Copy unread data to a file. An analysis may be killed before it has archived anything.
+"""Copy recorded data to a file until it is archived. The analysis may be killed before it has archived anything.
 
-The copy is made while nothing has been read, so it begins with the first process and can be read on its own. Once
-reading begins, archives preserve the data.
+The process that empties rings makes the copy. If a program uses all cores, the analysis gets a twentieth of one: it may
+begin to read in time, and archive what it has read many seconds later. The copy begins with the first process, so it
+can be read on its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import struct
 import threading
 import time
+from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,150 +26,173 @@ MAGIC: Final = b"IOTIDESP"
 VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sHHI")
 """magic, version, layout of the lines, size of the origin that follows as MessagePack. Then frames."""
-SUFFIX: Final = ".spool"
+_SUFFIX: Final = ".spool"
 _FIRST_S: Final = 1.0
 _EVERY_S: Final = 0.5
+_REST_S: Final = 5.0
+"""Time for which the end waits for a slow disk, s."""
 _AT_ONCE: Final = 4 << 20
 _MAX_ALIKE: Final = 100
+_MAX_RETURNED: Final = 64 << 20
+"""Maximum size of segments that were read and are not copied yet, bytes. Their memory is not that of the spool."""
 
-Unread = list[tuple[int, int]]
-"""Descriptor and written size of each segment."""
+
+def path_of_copy(stem: Path, attempt: int) -> Path:
+    """Return the path of a copy; ``attempt``: number of existing files with earlier names."""
+    return stem.with_name(f"{stem.name}{f'-{attempt}' if attempt else ''}{_SUFFIX}")
 
 
-class UnreadSegments:
-    """Segments that a reader has received and not touched; for another thread, until reading begins."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._segments: Unread | None = []
-
-    def set_segments(self, segments: Unread) -> None:
-        """Set the waiting segments."""
-        with self._lock:
-            if self._segments is not None:
-                self._segments = segments
-
-    def end(self) -> None:
-        """Record that reading begins; the reader then returns segments to the writer."""
-        with self._lock:
-            self._segments = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether reading has begun."""
-        return self._segments is None
-
-    def duplicates(self, first: int) -> Unread:
-        """Return the segments from a number on, with descriptors owned by the caller.
-
-        Returns none once reading has begun.
-        """
-        with self._lock:
-            return [(os.dup(descriptor), end) for descriptor, end in (self._segments or [])[first:]]
+@dataclass(slots=True)
+class _Segment:
+    number: int
+    descriptor: int
+    """A duplicate: the reader may return the segment before it is copied."""
+    end: int = 0
+    is_returned: bool = False
 
 
 class UnreadCopy(threading.Thread):
-    """Copies waiting data at intervals until reading begins; removes its file if copying fails.
+    """Copies the segments of a spool at intervals, in order; removes its file if copying fails.
 
     Args:
-        stem: path of the file without its suffix; in a writable folder.
+        stem: absolute path of the file without its suffix; in a writable folder.
         origin: origin of the streams.
-        segments: segments of waiting data.
         most_bytes: maximum size of the file; later data is not copied.
-        first_s: time without reading before the first copy.
+        first_s: time before the first copy.
         every_s: interval of later copies.
+
+    Attributes:
+        attempt: number of the file's name; None while there is no file.
+        copied: bytes of segments that are in the file.
+        has_ended: whether nothing more will be copied.
     """
 
     def __init__(
-        self,
-        stem: Path,
-        origin: Origin,
-        segments: UnreadSegments,
-        most_bytes: int,
-        *,
-        first_s: float = _FIRST_S,
-        every_s: float = _EVERY_S,
+        self, stem: Path, origin: Origin, most_bytes: int, *, first_s: float = _FIRST_S, every_s: float = _EVERY_S
     ) -> None:
         super().__init__(name="unread", daemon=True)
-        self.path: Path | None = None
-        """The file; None while there is none."""
+        self.attempt: int | None = None
         self.copied = 0
-        """Bytes of segments that are in the file."""
-        self._stem, self._origin, self._segments, self._most_bytes = stem, origin, segments, most_bytes
+        self.has_ended = False
+        self._stem, self._origin, self._most_bytes = stem, origin, most_bytes
         self._first_s, self._every_s = first_s, every_s
-        self._stopped = threading.Event()
+        self._is_over = threading.Event()
+        self._lock = threading.Lock()
+        self._segments: deque[_Segment] = deque()
+        self._written: _Segment | None = None
+        self._returned_bytes = 0
+        self._copies_rest = False
         self._file = -1
-        self._number = self._at = 0
+        self._at = 0
+
+    # ---- for the thread that writes the spool ----
+
+    def written(self, number: int, descriptor: int, end: int) -> None:
+        """Take in that a segment has data up to ``end``. Segments are written one after the other."""
+        if self._is_over.is_set():
+            return
+        if self._written is None or self._written.number != number:
+            try:
+                self._written = _Segment(number, os.dup(descriptor))
+            except OSError:  # no descriptor is left
+                self._is_over.set()
+                return
+            with self._lock:
+                self._segments.append(self._written)
+        self._written.end = end
+
+    def returned(self, number: int) -> bool:
+        """Take in that a segment was read. Return whether it may be overwritten, because it is not needed here."""
+        with self._lock:
+            for segment in self._segments:
+                if segment.number == number:
+                    segment.is_returned = True
+                    self._returned_bytes += segment.end
+                    if self._returned_bytes > _MAX_RETURNED:
+                        self._is_over.set()
+                    return False
+        return True
+
+    def end(self, wait_s: float = 0.0) -> None:
+        """Copy nothing more, and wait for a copy that is being made; the file remains."""
+        self._is_over.set()
+        self.join(wait_s)
+
+    def finish(self, *, reader_has_ended: bool) -> None:
+        """Copy the rest, if the reader has ended or the file exists, and end. Nothing more may be written."""
+        self._copies_rest = not self._is_over.is_set() and (reader_has_ended or self.attempt is not None)
+        self.end(_REST_S)
+
+    # ---- the thread ----
 
     def run(self) -> None:
-        """Run until it is stopped, reading begins, or a write fails."""
+        """Copy at intervals until the end is requested, or a write fails."""
         due_s = time.monotonic() + self._first_s
-        try:
-            while not self._segments.ended and not self._stopped.wait(max(0.0, due_s - time.monotonic())):
-                self._copy()
-                due_s = time.monotonic() + self._every_s
-        except OSError:  # usually lack of space, which archives need more
-            self._unlink()
-        finally:
-            if self._file >= 0:
-                with contextlib.suppress(OSError):
-                    os.close(self._file)
-
-    def stop(self) -> None:
-        """Stop the thread; the file remains."""
-        self._stopped.set()
-        self.join()
-
-    def remove(self) -> None:
-        """Stop the thread, and remove the file."""
-        self.stop()
-        self._unlink()
-
-    def _unlink(self) -> None:
-        if self.path is not None:
-            with contextlib.suppress(OSError):
-                self.path.unlink()
-            self.path = None
+        while not self._is_over.wait(max(0.0, due_s - time.monotonic())):
+            self._copy()
+            due_s = time.monotonic() + self._every_s
+        if self._copies_rest:
+            self._copy()
+        self._close()
 
     def _copy(self) -> None:
-        """Copy data that is not in the file yet."""
-        found = self._segments.duplicates(self._number)
+        """Copy the data that is not in the file yet."""
         try:
-            for place, (descriptor, end) in enumerate(found):
-                if place:
-                    self._number, self._at = self._number + 1, 0
-                if self.copied + end - self._at > self._most_bytes or not self._copy_to(end, descriptor):
-                    self._stopped.set()
-                    return
-        finally:
-            for descriptor, _ in found:
-                os.close(descriptor)
+            while self._copy_first_segment():
+                pass
+        except OSError:  # usually lack of space, which archives need more
+            self._is_over.set()
+            if self.attempt is not None:
+                with contextlib.suppress(OSError):
+                    path_of_copy(self._stem, self.attempt).unlink()
+            self.attempt = None
 
-    def _copy_to(self, end: int, descriptor: int) -> bool:
-        """Copy a segment up to its written end; False if reading began meanwhile."""
-        if self._file < 0:
+    def _copy_first_segment(self) -> bool:
+        """Copy the first segment as far as it is written. Return whether others follow."""
+        with self._lock:
+            if not self._segments:
+                return False
+            segment, is_complete = self._segments[0], len(self._segments) > 1
+        end = segment.end  # read after it is known to be complete
+        if self.copied + end - self._at > self._most_bytes:
+            self._is_over.set()
+            return False
+        if self._file < 0 and end:
             self._open()
         while self._at < end:
-            before = os.lseek(self._file, 0, os.SEEK_CUR)
-            sent = os.sendfile(self._file, descriptor, self._at, min(_AT_ONCE, end - self._at))
-            if self._segments.ended:  # the segment may have been returned and overwritten
-                os.ftruncate(self._file, before)
-                return False
+            sent = os.sendfile(self._file, segment.descriptor, self._at, min(_AT_ONCE, end - self._at))
             if not sent:
                 raise OSError(f"{end - self._at} bytes are not there")
             self._at += sent
             self.copied += sent
-        return True
+        if is_complete:
+            with self._lock:
+                self._segments.popleft()
+                self._returned_bytes -= end if segment.is_returned else 0
+            os.close(segment.descriptor)
+            self._at = 0
+        return is_complete
 
     def _open(self) -> None:
         for attempt in range(_MAX_ALIKE):
-            path = self._stem.with_name(f"{self._stem.name}{f'-{attempt}' if attempt else ''}{SUFFIX}")
+            path = path_of_copy(self._stem, attempt)
             try:
                 self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             except FileExistsError:
                 continue
-            self.path = path
+            self.attempt = attempt
             about = msgspec.msgpack.encode(self._origin)
             os.write(self._file, HEAD.pack(MAGIC, VERSION, LAYOUT, len(about)) + about)
             return
         raise FileExistsError(f"there are {_MAX_ALIKE} files of that name")
+
+    def _close(self) -> None:
+        with self._lock:
+            for segment in self._segments:
+                os.close(segment.descriptor)
+            self._segments.clear()
+        if self._file >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
+            self._file = -1
+        self.has_ended = True

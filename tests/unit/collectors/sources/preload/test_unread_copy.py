@@ -1,23 +1,28 @@
-"""The copy of unread data: complete, updated until a reader exists, readable alone in spite of any damage."""
+"""The copy of recorded data: complete whatever was read meanwhile, readable alone in spite of any damage."""
 
 from __future__ import annotations
 
+import socket
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.collectors.sources.preload.spool.spool import DEFINITIONS, FRAME
-from iotide.collectors.sources.preload.spool.unread_copy import HEAD, UnreadCopy, UnreadSegments
+from iotide.collectors.sources.preload.spool import spool, unread_copy
+from iotide.collectors.sources.preload.spool.spool import DEFINITIONS, FRAME, SpoolWriter
+from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
+from iotide.collectors.sources.preload.spool.unread_copy import HEAD, UnreadCopy, path_of_copy
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
 from support.system.waiting import wait_for
+from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
 
 CALLS = 3 * 16_000
@@ -100,29 +105,144 @@ def test_copy_goes_when_it_is_to_and_stays_when_its_maker_ends(tmp_path: Path) -
         assert path.exists() is not goes
 
 
-def test_copy_that_finds_no_room_leaves_no_file(tmp_path: Path) -> None:
-    segments = UnreadSegments()
-    copy = UnreadCopy(tmp_path / "none" / "unread", Origin("job"), segments, 1 << 20, first_s=0.0, every_s=0.01)
-    with (tmp_path / "segment").open("wb+") as segment:
-        segment.write(bytes(100))
-        segment.flush()
-        segments.set_segments([(segment.fileno(), 100)])
-        copy.start()
-        copy.join()
-    assert copy.path is None
+MIB = 1 << 20
+SMALL = 1 << 16
+ORIGIN = Origin("job", "node")
 
 
-def test_copy_is_no_longer_than_its_bound(tmp_path: Path) -> None:
-    segments = UnreadSegments()
-    copy = UnreadCopy(tmp_path / "unread", Origin("job"), segments, 150, first_s=0.0, every_s=0.01)
-    with (tmp_path / "segment").open("wb+") as segment:
-        segment.write(bytes(200))
-        segment.flush()
-        segments.set_segments([(segment.fileno(), 100), (segment.fileno(), 100)])
+@contextmanager
+def copied_spool(
+    folder: Path, most_bytes: int = 1 << 30, first_s: float = 0.0
+) -> Iterator[tuple[SpoolWriter, SpoolReader, UnreadCopy]]:
+    """Writer and reader of a spool whose data is copied to ``folder / "unread"``."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    copy = UnreadCopy(folder / "unread", ORIGIN, most_bytes, first_s=first_s, every_s=0.001)
+    with ours, theirs, closing(SpoolReader(ours)) as reader:
+        ours.setblocking(False)
+        theirs.setblocking(False)
         copy.start()
-        copy.join()
-    assert copy.copied == 100
-    assert copy.path is not None
+        try:
+            yield SpoolWriter(theirs, SpoolSettings(memory_bytes=8 * MIB), copy), reader, copy
+        finally:
+            copy.end()
+            copy.join()
+
+
+def definitions_in(copy: bytes) -> list[bytes]:
+    """The definitions in a copy, which must end with a whole frame."""
+    found, at = [], HEAD.size + HEAD.unpack_from(copy)[-1]
+    while at < len(copy):
+        kind, payload, _ = FRAME.unpack_from(copy, at)
+        assert kind == DEFINITIONS
+        at += FRAME.size
+        found.append(copy[at : at + payload])
+        at += (payload + 7) & ~7
+    assert at == len(copy)
+    return found
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, SMALL), st.booleans()), max_size=60), st.booleans())
+def test_copy_has_all_that_was_written_though_it_was_read_meanwhile(
+    written: list[tuple[int, bool]], reader_ends: bool
+) -> None:
+    sizes = pytest.MonkeyPatch()
+    sizes.setattr(spool, "_MEMORY_SEGMENT", SMALL)
+    sizes.setattr(spool, "_MAX_SPARE_SEGMENTS", 1)
+    try:
+        with tempfile.TemporaryDirectory() as name, copied_spool(Path(name)) as (writer, reader, copy):
+            read = RecordingReceiver()
+            for number, (size, is_read) in enumerate(written):
+                writer.definitions(1, bytes([number]) * size)
+                writer.exchange()
+                if is_read:
+                    reader.read(read, 64 * MIB)
+            if reader_ends:
+                reader._channel.close()
+            elif written:
+                wait_for(lambda: copy.attempt is not None, what="a file")
+            writer.exchange()
+            writer.end()
+            assert copy.has_ended
+            files = list(Path(name).iterdir())
+            assert len(files) == bool(written)
+            copied = [each for path in files for each in definitions_in(path.read_bytes())]
+            assert copied == [bytes([number]) * size for number, (size, _) in enumerate(written)]
+    finally:
+        sizes.undo()
+
+
+def test_nothing_is_copied_after_the_end_was_requested(tmp_path: Path) -> None:
+    with copied_spool(tmp_path) as (writer, reader, copy):
+        writer.definitions(1, b"early")
+        writer.exchange()
+        wait_for(lambda: copy.copied, what="a copy")
+        reader.request_end_of_copy()
+        wait_for(lambda: writer.exchange() or reader.listen() or reader.copied_bytes, what="its end")
+        writer.definitions(1, b"late")
+        writer.end()
+        writer.exchange()
+        reader.listen()
+        assert reader.copied_bytes == copy.copied
+        assert reader.copy_attempt == 0
+    assert definitions_in(path_of_copy(tmp_path / "unread", 0).read_bytes()) == [b"early"]
+
+
+def test_spool_that_ends_before_the_first_copy_leaves_no_file(tmp_path: Path) -> None:
+    with copied_spool(tmp_path, first_s=3600.0) as (writer, reader, _):
+        writer.definitions(1, b"some")
+        writer.end()
+        writer.exchange()
+        reader.listen()
+        assert (reader.ended, reader.copy_attempt, reader.copied_bytes) == (True, None, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("problem", ["folder", "names"])
+def test_copy_that_cannot_be_written_leaves_no_file_and_stops_nothing(tmp_path: Path, problem: str) -> None:
+    folder = tmp_path / "none" if problem == "folder" else tmp_path
+    for attempt in range(unread_copy._MAX_ALIKE if problem == "names" else 0):
+        path_of_copy(tmp_path / "unread", attempt).touch()
+    before = list(tmp_path.iterdir())
+    with copied_spool(folder) as (writer, reader, copy):
+        writer.definitions(1, b"some")
+        writer.exchange()
+        wait_for(lambda: copy.has_ended, what="the end of the copy")
+        writer.definitions(1, b"more")
+        writer.end()
+        writer.exchange()
+        read = RecordingReceiver()
+        reader.read(read, MIB)
+        assert [said[-1] for said in read.said] == [b"some", b"more"]
+        assert (reader.copy_attempt, reader.copied_bytes) == (None, 0)
+    assert list(tmp_path.iterdir()) == before
+
+
+def test_copy_is_no_longer_than_its_bound_and_ends_with_a_whole_frame(tmp_path: Path) -> None:
+    with copied_spool(tmp_path, most_bytes=10_000) as (writer, _, copy):
+        for number in range(100):
+            writer.definitions(1, bytes([number]) * 5000)
+            writer.exchange()
+            wait_for(lambda: copy.has_ended or copy.copied >= 5000, what="a copy")
+        wait_for(lambda: copy.has_ended, what="the end of the copy")
+        assert 5000 <= copy.copied <= 10_000
+    assert definitions_in(path_of_copy(tmp_path / "unread", 0).read_bytes()) == [bytes(5000)]
+
+
+def test_copy_on_a_slow_disk_bounds_the_memory_of_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unread_copy, "_MAX_RETURNED", 3 * MIB)
+    copy = UnreadCopy(tmp_path / "unread", ORIGIN, 1 << 30, first_s=3600.0)
+    copy.start()
+    with tempfile.TemporaryFile() as segment:
+        for number in range(4):
+            copy.written(number, segment.fileno(), MIB)
+            assert not copy.returned(number)
+    copy.join()
+    assert copy.has_ended
+    assert copy.returned(0)
 
 
 @pytest.mark.slow
