@@ -89,6 +89,11 @@ class LeaseHolder:
         return self._lease.is_lost
 
     @property
+    def is_valid(self) -> bool:
+        """Whether no other aggregator can have the lease now."""
+        return self._lease.is_valid(time.monotonic())
+
+    @property
     def holder(self) -> str:
         """Current holder, where known: host and process."""
         return self._lease.entry.owner.rpartition(":")[0]
@@ -144,6 +149,7 @@ class LeaseHolder:
                     return
                 lease.on_read(found, time.monotonic())
             case Action.WRITE:
+                requested_s = time.monotonic()
                 try:
                     revision = await self._leases.update(KEY, self.owner.encode(), last=lease.entry.revision)
                 except KeyWrongLastSequenceError:
@@ -151,6 +157,6 @@ class LeaseHolder:
                 except (APIError, NatsError, TimeoutError):
                     lease.on_unanswered(time.monotonic())
                 else:
-                    lease.on_written(revision, time.monotonic())
+                    lease.on_written(revision, requested_s, time.monotonic())
             case None:
                 pass

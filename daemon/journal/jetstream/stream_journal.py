@@ -92,6 +92,7 @@ class StreamJournal(AppendingJournal[StreamWriter]):
         """Make the stream refuse later messages of earlier writers."""
         kept = await self._snapshots.list_stored()
         while True:
+            await self._confirm_lease()
             last = await self._last()
             known = [each.at.epoch for each in kept]
             if last is not None and (head := head_of(last.data or b"")) is not None:
@@ -115,6 +116,13 @@ class StreamJournal(AppendingJournal[StreamWriter]):
                 self._sequence = answer.seq
                 self._first_sequence = max(state.first_seq, 1)
                 return
+
+    async def _confirm_lease(self) -> None:
+        """Wait until no other aggregator can have the lease: a claim would end it."""
+        while not self._lease.is_valid:
+            if self.is_fenced:
+                raise JournalError("another aggregator has the lease")
+            await asyncio.sleep(_RETRY_S / 10)
 
     async def _last(self) -> api.RawStreamMsg | None:
         try:

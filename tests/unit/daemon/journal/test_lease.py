@@ -5,7 +5,8 @@ sockets.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -37,13 +38,24 @@ class Store:
 
 
 class Player:
-    """An aggregator that may stall, whose requests and answers may be lost, and that may read old entries."""
+    """An aggregator that may stall, whose requests and answers may be lost or late, and that may read old entries."""
 
     def __init__(self, name: str, store: Store, chance: random.Random, trouble: float) -> None:
         self.lease = Lease(name, LEASE_S)
         self._store, self._chance, self._trouble = store, chance, trouble
+        self.answer: Callable[[float], None] | None = None
+        """Processes an answer that has arrived."""
 
     def step(self, now: float) -> None:
+        if self.answer is None:
+            self._request(now)
+            if self._chance.random() < self._trouble:
+                return  # it is processed in the next step, maybe after a stall
+        if self.answer is not None:
+            answer, self.answer = self.answer, None
+            answer(now)
+
+    def _request(self, now: float) -> None:
         what = self.lease.due(now)
         if what is None:
             return
@@ -52,17 +64,17 @@ class Player:
             behind = self._chance.random() < self._trouble
             entry = self._store.entries[-2 if behind and len(self._store.entries) > 1 else -1]
             if is_lost or answer_is_lost:
-                self.lease.on_unanswered(now)
+                self.answer = self.lease.on_unanswered
             else:
-                self.lease.on_read(entry, now)
+                self.answer = partial(self.lease.on_read, entry)
             return
         revision = None if is_lost else self._store.write(self.lease.owner, self.lease.entry.revision)
         if is_lost or answer_is_lost:
-            self.lease.on_unanswered(now)
+            self.answer = self.lease.on_unanswered
         elif revision is None:
-            self.lease.on_refused(now)
+            self.answer = self.lease.on_refused
         else:
-            self.lease.on_written(revision, now)
+            self.answer = partial(self.lease.on_written, revision, now)
 
 
 def times(until: float) -> Iterator[float]:
@@ -146,22 +158,55 @@ def test_after_any_loss_exactly_one_aggregator_continues(seed: int, count: int, 
     store, chance = Store(), random.Random(seed)
     players = [Player(f"p{number}", store, chance, trouble) for number in range(count)]
     stands_until = dict.fromkeys(range(count), 0.0)
+    taken_at_loss: dict[str, int] = {}
     for now in times(200.0):
         for number, player in enumerate(players):
             if now < stands_until[number]:
                 continue
-            if chance.random() < 0.002:
+            if chance.random() < (0.002 if player.answer is None else 0.1):
                 stands_until[number] = now + chance.uniform(0.5, 30.0)
                 continue
             player.step(now)
+            assert sum(each.lease.is_valid(now) for each in players) <= 1
             if player.lease.is_lost:  # it ends, and its service manager starts another one
+                taken_at_loss[player.lease.owner] = len(store.taken)
                 players[number] = Player(f"p{number}.{now}", store, chance, trouble)
     epochs = [epoch for epoch, _ in store.taken]
     assert epochs == sorted(set(epochs))
-    owners = [owner for _, owner in store.taken]
-    assert len(owners) == len(set(owners))  # no aggregator that lost it returns with the same name
+    for lost, before in taken_at_loss.items():  # no aggregator that lost it returns with the same name
+        assert lost not in [owner for _, owner in store.taken[before:]]
     for now in times(3 * LEASE_S):
         for player in players:
             player._trouble = 0.0
             player.step(200.0 + 30.0 + now)
     assert [player.lease.owner for player in players if player.lease.is_held] == [store.entry.owner]
+
+
+def test_holder_that_stalls_after_reading_its_own_entry_does_not_hold_the_lease() -> None:
+    store, chance = Store(), random.Random(1)
+    first, second = (Player(name, store, chance, 0.0) for name in "ab")
+    first.lease.on_read(store.entry, 0.0)
+    assert store.write("a", 0) == 1
+    first.lease.on_unanswered(0.0)  # the answer was lost
+    own = store.entry
+    for now in times(2 * LEASE_S):  # it has read its entry, and stalls
+        second.step(now)
+    assert second.lease.is_held
+    first.lease.on_read(own, 2 * LEASE_S)
+    assert not first.lease.is_held
+    first.step(2 * LEASE_S)
+    assert store.entry.owner == "b"
+    assert not first.lease.is_held
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_lease_counts_from_the_request_of_its_write(late: bool) -> None:
+    lease = Lease("a", LEASE_S)
+    lease.on_read(NO_ENTRY, 0.0)
+    assert lease.due(0.0) is Action.WRITE
+    answered_s = LEASE_S if late else 0.9 * LEASE_S
+    lease.on_written(1, 0.0, answered_s)
+    assert lease.is_held is not late
+    assert lease.is_valid(answered_s) is not late
+    assert not lease.is_valid(LEASE_S)
+    assert lease.due(answered_s) is (Action.READ if late else Action.WRITE)
