@@ -108,6 +108,19 @@ static void names(void) {
     }
 }
 
+/* The same while another thread exists. */
+static void *wait_forever(void *unused) {
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void names_beside_a_thread(void) {
+    pthread_t other;
+    must(pthread_create(&other, NULL, wait_forever, NULL) == 0);
+    names();
+}
+
 /* A mapping's file whose path is too long to be kept for children. */
 static void forked_files(void) {
     char name[251];
@@ -160,7 +173,7 @@ int main(int count, char **arguments) {
     } all[] = {{"descriptors", descriptors}, {"mappings", mappings}, {"paths", paths},
                {"deep-folder", deep_folder}, {"texts", texts},       {"operations", operations},
                {"names", names},             {"forked-files", forked_files}, {"threads", threads},
-               {"records", records}};
+               {"records", records},         {"names-beside-a-thread", names_beside_a_thread}};
     must(count == 3 && chdir(arguments[2]) == 0);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, arguments[1]) == 0) {

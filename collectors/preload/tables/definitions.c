@@ -101,6 +101,17 @@ static void reserve(struct iotide_header *region, char *log, uint64_t head, uint
     atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* Returns the padding to the log's end before an entry. */
+static uint64_t skip_at(uint64_t head, uint64_t need) {
+    uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
+    return to_end < need ? to_end : 0;
+}
+
+/* Returns the unread bytes after appending an entry. */
+static uint64_t waiting_after(struct iotide_header *region, uint64_t head, uint64_t need) {
+    return head + skip_at(head, need) + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
+}
+
 /* Returns the entry's number (counted up in next, or number if next is NULL); 0: no room. */
 static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type type, _Atomic uint32_t *next,
                           uint32_t number, uint32_t aux, const char *text, size_t length) {
@@ -108,13 +119,16 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
     uint64_t skip, waiting;
+    if (unlikely(waiting_after(region, head, need) > IOTIDE_LOG_BYTES)) { /* each call would block signals in vain */
+        atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
+        return 0;
+    }
     bool nested = reserved.frame != 0; /* in a handler that has interrupted this */
     bool beside_others = !nested && !is_only_thread();
     uint64_t held = beside_others ? iotide_block_signals() : 0;
     do {
-        uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
-        skip = to_end < need ? to_end : 0;
-        waiting = head + skip + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
+        skip = skip_at(head, need);
+        waiting = waiting_after(region, head, need);
         if (waiting > IOTIDE_LOG_BYTES) {
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
             if (!nested)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,11 @@ def bounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, "bounds.c")
 
 
-def run(bounds: Path, tracing: Tracing, name: str, folder: Path) -> Counter[str]:
-    """Run one case to its end without reading, and return the losses."""
+def run(bounds: Path, tracing: Tracing, name: str, folder: Path, under: Sequence[str | Path] = ()) -> Counter[str]:
+    """Run one case to its end without reading, under another command if wanted, and return the losses."""
     folder.mkdir()
     done = subprocess.run(
-        [bounds, name, folder],
+        [*under, bounds, name, folder],
         env=tracing.environment(),
         capture_output=True,
         text=True,
@@ -85,6 +86,16 @@ def test_names_without_room_in_the_log_are_counted(bounds: Path, tracing: Tracin
     assert set(losses) == {"definitions_dropped"}
     named = sum(row.path.startswith("/nowhere/") for row in tracing.rows("open"))
     assert named + losses["definitions_dropped"] == 20_000
+
+
+def test_full_log_costs_no_system_calls(bounds: Path, tracing: Tracing, tmp_path: Path) -> None:
+    """Beside other threads, a new name blocks the thread's signals, also one without room."""
+    log = tmp_path / "strace"
+    strace = [need("strace"), "-f", "--seccomp-bpf", "-qq", "-e", "trace=rt_sigprocmask", "-o", log]
+    without_room = run(bounds, tracing, "names-beside-a-thread", tmp_path / "folder", strace)["definitions_dropped"]
+    assert without_room > 1000
+    named = 20_000 - without_room
+    assert 2 * named <= log.read_text().count("rt_sigprocmask") < 2 * named + 1000
 
 
 def test_threads_beyond_a_region_s_rings_are_all_seen(bounds: Path, tracing: Tracing, tmp_path: Path) -> None:
