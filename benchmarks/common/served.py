@@ -93,6 +93,10 @@ class Served:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return 1024 * float(re.findall(rf"{field}:\s+(\d+)", status)[0])
 
+    def waited_s(self) -> float:
+        """Return the time for which its loop was ready and waited for a core."""
+        return waited_for_core_s(self.pid)
+
     def cpu_s(self) -> float:
         """Return its CPU time."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
@@ -177,6 +181,14 @@ def served(folder: Path, *options: str, **settings: str) -> Iterator[Served]:
         yield server
     finally:
         server.kill()
+
+
+def waited_for_core_s(pid: int) -> float:
+    """Return the time for which the main thread of a process was ready and waited for a core; 0 if unknown."""
+    try:
+        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 def decoded(body: bytes) -> dict[str, object]:

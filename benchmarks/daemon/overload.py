@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.benchmarks.common.served import Served, decoded, served
+from iotide.benchmarks.common.served import Served, decoded, served, waited_for_core_s
 from iotide.clients.job_fetch import fetch
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
@@ -141,6 +141,11 @@ def flood(endpoint: str, rate: float, result: Connection) -> None:
     result.send(asyncio.run(run()))
 
 
+def p99(values: list[float]) -> float:
+    """Return the 99th percentile."""
+    return sorted(values)[int(len(values) * 0.99)]
+
+
 async def flooded(server: Served, rate: float) -> list[Figure]:
     context = get_context("spawn")
     answers, given = context.Pipe(duplex=False)
@@ -150,16 +155,18 @@ async def flooded(server: Served, rate: float) -> list[Figure]:
     bursts = Bursts()
     agent = Agent([bursts], CollectorSettings(endpoint=server.endpoint))
     collecting = asyncio.create_task(agent.run())
-    begun, late, memory = time.monotonic(), [], []
+    begun, late, at_work, memory = time.monotonic(), [], [], []
     while (gone := time.monotonic() - begun) < SECONDS:
         at_s = time.time()
         bursts.burst()
-        asked_s = time.monotonic()
+        asked_s, waited_s = time.monotonic(), server.waited_s() + waited_for_core_s(os.getpid())
         while True:
             if await asyncio.to_thread(made_at_s, server) >= at_s:
                 break
             await asyncio.sleep(0.02)
         late.append(time.monotonic() - asked_s)
+        waited_s = server.waited_s() + waited_for_core_s(os.getpid()) - waited_s
+        at_work.append(max(late[-1] - waited_s, 0.0))
         await asyncio.sleep(max(0.0, BURST_S - (time.monotonic() - asked_s)))
         memory.append((gone, server.memory()))
     made, dropped, complete, peak_bytes = await asyncio.to_thread(answers.recv)
@@ -170,7 +177,6 @@ async def flooded(server: Served, rate: float) -> list[Figure]:
     ledger = await asyncio.to_thread(fetch, f"{server.url}/jobs/flood", "ledger", JobLedger)
     first = statistics.median(size for at, size in memory if at <= SECONDS / 3)
     last = statistics.median(size for at, size in memory if at >= SECONDS * 2 / 3)
-    ordered = sorted(late)
     name = f"offered {FACTOR:g} times what fits for {SECONDS:.0f} s, "
     return [
         Figure("what fits", rate / FACTOR / 1e6, "M events/s"),
@@ -187,7 +193,8 @@ async def flooded(server: Served, rate: float) -> list[Figure]:
         Figure("memory of the aggregator, last third", last / 2**20, "MiB", "<= 1.2 of it", better="lower"),
         Figure("peak memory of the collector", peak_bytes / 2**20, "MiB", better="lower"),
         Figure("burst of another job to its prediction, median", statistics.median(late), "s", better="lower"),
-        Figure("the same, p99", ordered[int(len(ordered) * 0.99)], "s", "<= 2 s", better="lower"),
+        Figure("the same, p99", p99(late), "s", "<= 2 s", better="lower"),
+        Figure("the same, p99 without waiting for a core", p99(at_work), "s", "<= 2 s", better="lower"),
     ]
 
 

@@ -1,14 +1,18 @@
-"""Short garbage collections of a long-running process.
+"""Short garbage collections of a long-running process, and return of its free memory.
 
 Python's full collection examines all objects. With thousands of jobs, the aggregator does nothing else meanwhile.
 Jobs and predictions have no reference cycles, so a full collection finds nothing of them. Objects that survived one
 collection are therefore frozen, and only new objects are examined each second. All objects are examined rarely.
+
+The C library keeps freed memory. It does not return messages and arrays of about a megabyte either, as soon as the first
+of them has been freed, so that the memory of the process would grow to that of its worst moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import gc
 import time
 from collections.abc import AsyncIterator, Callable
@@ -26,6 +30,16 @@ _GROWTH: Final = 2.0
 """Growth of the memory since the last of these collections after which another is due earlier."""
 _MIN_GROWTH: Final = 256 << 20
 """Minimum growth for that, bytes."""
+_RETURN_INTERVAL_S: Final = 10.0
+"""Minimum time between returns of free memory, s."""
+_RETURN_GROWTH: Final = 8 << 20
+"""Growth of the memory since the last return after which free memory is returned, bytes."""
+
+
+def return_free_memory() -> None:
+    """Return freed memory to the system, if the C library can."""
+    with contextlib.suppress(AttributeError):  # it is not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class GarbageCollections:
@@ -34,25 +48,36 @@ class GarbageCollections:
     Args:
         memory: returns the memory of the process, bytes.
         clock: monotonic clock, s.
+        return_memory: returns free memory to the system.
 
     Attributes:
         complete: number of collections of all objects.
     """
 
-    def __init__(self, memory: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        memory: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+        return_memory: Callable[[], None] = return_free_memory,
+    ) -> None:
         self._clock = clock
-        self._memory = memory
+        self._memory, self._return_memory = memory, return_memory
         self.complete = 0
         self._next_s, self._limit_bytes = 0.0, 0.0
+        self._return_at_s, self._returned_bytes = clock() + _RETURN_INTERVAL_S, memory()
         self.collect_all()
 
     def step(self) -> None:
-        """Collect garbage among new objects, or among all if that is due."""
-        if self._clock() >= self._next_s or self._memory() > self._limit_bytes:
+        """Collect garbage among new objects, or among all if that is due. Return free memory if there may be much."""
+        memory = self._memory()
+        if self._clock() >= self._next_s or memory > self._limit_bytes:
             self.collect_all()
         else:
             gc.collect()
             gc.freeze()
+        if self._clock() >= self._return_at_s and memory >= self._returned_bytes + _RETURN_GROWTH:
+            self._return_memory()
+            self._return_at_s, self._returned_bytes = self._clock() + _RETURN_INTERVAL_S, self._memory()
 
     def collect_all(self) -> None:
         """Collect garbage among all objects."""

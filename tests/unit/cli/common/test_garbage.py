@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import weakref
 from collections.abc import Iterator
 
 import pytest
-from iotide.cli.common.garbage import GarbageCollections, short_collections
+from iotide.cli.common.garbage import GarbageCollections, return_free_memory, short_collections
+from iotide.daemon.stages import memory_bytes
 
 MIB = 1 << 20
 
@@ -76,6 +78,42 @@ def test_all_objects_are_examined_less_often_if_it_takes_long(monkeypatch: pytes
     assert collections.complete == 1
     collections.step()
     assert collections.complete == 2
+
+
+def test_free_memory_is_returned_when_the_memory_has_grown_and_not_too_often() -> None:
+    now, memory, returns = [0.0], [100 * MIB], []
+
+    def return_memory() -> None:
+        returns.append(now[0])
+        memory[0] -= 4 * MIB
+
+    collections = GarbageCollections(lambda: memory[0], lambda: now[0], return_memory)
+    for second in range(1, 61):
+        now[0] = float(second)
+        memory[0] += MIB
+        collections.step()
+    assert returns == [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
+    for second in range(61, 101):  # the memory is constant
+        now[0] = float(second)
+        collections.step()
+    assert returns[6:] == []
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not glibc")
+def test_memory_between_used_blocks_is_returned() -> None:
+    block = 64 << 10  # smaller than what the C library maps for itself
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    blocks = [ctypes.c_void_p(libc.malloc(block)) for _ in range(2000)]
+    for each in blocks:
+        assert each.value is not None
+        ctypes.memset(each.value, 1, block)
+    for each in blocks[:-1]:  # the last one prevents a return by itself
+        libc.free(each)
+    before = memory_bytes()
+    return_free_memory()
+    assert memory_bytes() < before - 1500 * block
+    libc.free(blocks[-1])
 
 
 async def test_thresholds_of_python_return_at_the_end() -> None:
