@@ -238,10 +238,11 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
         return fewer
     if split is not None:
         return phases, measured
-    more = segmenter.refined(
-        without_cut_phase(segmenter.segment(hypothesis, _SEGMENTATION.min_unequal_volume_share), cut)
-    )
-    others = regularity(more, shortest) if len(more) > len(phases) else None
+    more = without_cut_phase(segmenter.segment(hypothesis, _SEGMENTATION.min_unequal_volume_share), cut)
+    if len(more) <= len(phases):
+        return phases, measured
+    more = segmenter.refined(more)
+    others = regularity(more, shortest)
     if others is not None and others.spread < TUNING.intervals.small_phase_spread_ratio * measured.spread:
         return more, others
     return phases, measured

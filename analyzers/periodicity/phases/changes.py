@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from .phases import Floats
 
 _INTERVALS = TUNING.intervals
 _NOTHING = 1e-9
+_LENGTHS = 128  # numbers of intervals whose weights are kept
 LONGER = 1.5
 """Factor of the usual interval from which on an interval is closer to two periods than to one."""
 
@@ -29,8 +31,9 @@ def last_change(intervals: Floats) -> int:
     after it (a pause or a missed phase) belongs to neither group. Levels with these changes must be more likely than a
     random walk, which also stays near one value for a while, and than intervals without a period.
     """
-    kept = np.flatnonzero(~_longer_than_neighbours(intervals))
-    if len(kept) < len(intervals):
+    longer = _longer_than_neighbours(intervals)
+    if longer.any():
+        kept = np.flatnonzero(~longer)
         change = _last_change(intervals[kept])
         return int(kept[change]) if change else 0
     return _last_change(intervals)
@@ -38,7 +41,8 @@ def last_change(intervals: Floats) -> int:
 
 def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
     """Return which intervals are longer than the two before and the two after."""
-    around = np.concatenate([np.full(2, np.inf), intervals, np.full(2, np.inf)])
+    around = np.full(len(intervals) + 4, np.inf)
+    around[2:-2] = intervals
     near = np.maximum(np.maximum(around[:-4], around[1:-3]), np.maximum(around[3:-1], around[4:]))
     return np.asarray(intervals >= LONGER * near)
 
@@ -79,32 +83,22 @@ def _changes(intervals: Floats) -> list[int]:
 
 
 def _likeliest_split(intervals: Floats) -> int | None:
-    n = len(intervals)
-    if n < 2 * _INTERVALS.min_new_intervals:
+    n, least = len(intervals), _INTERVALS.min_new_intervals
+    if n < 2 * least:
         return None
     level = np.log(np.maximum(intervals, _NOTHING))
-    level -= level.mean()
-    sums, squares = np.cumsum(level), np.cumsum(level * level)
-    before = np.arange(1, n)
-    within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # the level sums up to 0
-    gain = (
-        n
-        / 2
-        * np.log(
-            (squares[-1] + n * TUNING.tolerances.equal_spread**2)
-            / (np.maximum(within, 0) + n * TUNING.tolerances.equal_spread**2)
-        )
-    )
-    gain[: _INTERVALS.min_new_intervals - 1] = gain[n - _INTERVALS.min_new_intervals :] = 0.0
-    at = int(gain.argmax())
-    if gain[at] < _INTERVALS.change_log_likelihood + math.log(n):
+    level -= level.sum() / n
+    sums, whole = np.cumsum(level), float(level @ level)
+    # the level sums up to 0, so this is the sum of squares between the two groups
+    between = np.square(sums[:-1]) * _group_weights(n)
+    at = int(between[least - 1 : n - least].argmax()) + least - 1
+    within, resolved = whole - float(between[at]), n * TUNING.tolerances.equal_spread**2
+    if n / 2 * math.log((whole + resolved) / (max(within, 0.0) + resolved)) < (
+        _INTERVALS.change_log_likelihood + math.log(n)
+    ):
         return None
     slope, rest = line_through(level)
-    if (
-        abs(slope) < _INTERVALS.max_drift
-        and float(rest @ rest)
-        < _INTERVALS.line_square_ratio * float(within[at]) + n * TUNING.tolerances.equal_spread**2
-    ):
+    if abs(slope) < _INTERVALS.max_drift and float(rest @ rest) < _INTERVALS.line_square_ratio * within + resolved:
         return None  # a drift
     ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
     times = max(round(ratio), 1)
@@ -115,6 +109,14 @@ def _likeliest_split(intervals: Floats) -> int | None:
     ):
         return None  # cannot be distinguished from missed phases yet
     return at + 1
+
+
+@lru_cache(_LENGTHS)
+def _group_weights(n: int) -> Floats:
+    """Return the weight of the squared sum of the first 1, 2, .. n - 1 values in the sum of squares between groups."""
+    before = np.arange(1.0, n)
+    weights: Floats = n / (before * (n - before))
+    return weights
 
 
 def line_through(intervals: Floats) -> tuple[float, Floats]:

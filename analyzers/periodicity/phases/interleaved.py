@@ -136,11 +136,13 @@ def _common_distances(start: Floats) -> list[float]:
     count = np.searchsorted(distances, distances * width, side="right") - np.arange(len(distances))
     share = count * distances / max(whole, _NOTHING)
     stop, found = np.arange(len(distances)) + count, list[float]()
+    mean = np.append(0.0, np.cumsum(distances))
+    mean = (mean[stop] - mean[:-1]) / count
     for at in np.flatnonzero(share >= _COMMON).tolist():
         # the largest of these distances is an upper bound of their mean
         if found and distances[stop[at] - 1] <= width * found[-1]:
             continue
-        distance = float(distances[at : stop[at]].mean())
+        distance = float(mean[at])
         if not found or distance > width * found[-1]:
             found.append(distance)
         if len(found) == _TRIED:

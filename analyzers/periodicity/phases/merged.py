@@ -18,6 +18,7 @@ from .phases import Floats, Phases, Positions, Segmenter
 
 _MERGED_PHASES: Final = TUNING.merged_phases
 _MAX_UNITS: Final = 48  # maximum number of volumes that are tried as that of a single phase
+_LONE: Final = 1.49  # ratio of the largest to the smallest volume below which none is a multiple of another
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
@@ -29,6 +30,8 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
     """
     length = phases.end - phases.start
     volumes = phases.volume, with_background_volume(segmenter, phases)
+    if all(float(volume.max()) < _LONE * float(volume.min()) for volume in volumes):
+        return None
     multiples = [phase_multiples(volume, length) for volume in volumes]
     multiple = max((each for each in multiples if each is not None), key=lambda each: int(each.sum()), default=None)
     if multiple is None or not (multiple > 1).any():
@@ -55,29 +58,33 @@ def phase_multiples(volume: Floats, length: Floats) -> Positions | None:
     """
     if len(volume) < TUNING.intervals.min_intervals:
         return None
-    unit = np.unique(volume)
+    ordered = np.sort(volume)
+    unit = ordered[np.append(True, ordered[1:] != ordered[:-1])]
     if len(unit) > _MAX_UNITS:
         unit = unit[np.linspace(0, len(unit) - 1, _MAX_UNITS).astype(np.intp)]
-    ratio = volume[None, :] / unit[:, None]
-    whole = np.minimum(np.maximum(np.rint(ratio), 1), _MERGED_PHASES.max_merged)
-    is_single, deviation = whole == 1, np.abs(ratio / whole - 1)
     for tolerance, least_single in (
         (_MERGED_PHASES.multiple_tolerance, _MERGED_PHASES.min_single_share),
         (_MERGED_PHASES.loose_multiple_tolerance, _MERGED_PHASES.loose_min_single_share),
     ):
-        fits = deviation <= np.where(is_single, tolerance, _MERGED_PHASES.multiple_tolerance)
-        single = np.count_nonzero(fits & is_single, axis=1) / len(volume)
+        single = ordered.searchsorted(unit * (1 + tolerance), "right") - ordered.searchsorted(unit * (1 - tolerance))
+        most = int(single.max())
+        if most / len(volume) < least_single:
+            continue
         # of the volumes that equally many phases have, use the middle one
-        best = np.flatnonzero(single >= single.max() - 1e-9)
-        row = int(best[len(best) // 2])
-        if single[row] >= least_single and fits[row].mean() >= _MERGED_PHASES.min_fitting_share:
-            return _with_matching_length(length, np.where(fits[row], whole[row], 1.0), fits[row] & is_single[row])
+        best = np.flatnonzero(single == most)
+        ratio = volume / unit[best[len(best) // 2]]
+        whole = np.minimum(np.maximum(np.rint(ratio), 1), _MERGED_PHASES.max_merged)
+        is_single = whole == 1
+        fits = np.abs(ratio / whole - 1) <= np.where(is_single, tolerance, _MERGED_PHASES.multiple_tolerance)
+        if np.count_nonzero(fits) / len(volume) >= _MERGED_PHASES.min_fitting_share:
+            return _with_matching_length(length, np.where(fits, whole, 1.0), fits & is_single)
     return None
 
 
 def _with_matching_length(length: Floats, multiple: Floats, is_single: npt.NDArray[np.bool_]) -> Positions:
     """Keep the multiples of phases that are longer by the same factor than single phases."""
-    usual = max(float(np.median(length[is_single])), 1e-9)
+    single = np.sort(length[is_single])
+    usual = max(float(single[(len(single) - 1) // 2] + single[len(single) // 2]) / 2, 1e-9)
     fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MERGED_PHASES.length_log_tolerance
     return np.where(fits, multiple, 1).astype(np.int64)
 
@@ -95,7 +102,7 @@ def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
             running, [due - _MERGED_PHASES.dip_reach * volume, due + _MERGED_PHASES.dip_reach * volume]
         )
         near = segmenter.values[max(int(low), begin + 1) : min(int(high), stop - 1)]
-        if len(near) and float(near.min()) < _MERGED_PHASES.max_dip * float(near.mean()):
+        if len(near) and float(near.min()) * len(near) < _MERGED_PHASES.max_dip * float(near.sum()):
             cut = max(int(low), begin + 1) + int(near.argmin())
             # the next phase begins in the quiet bin or after it, depending on the quiet share of the bin
             cut += int(segmenter.values[cut] < segmenter.threshold)

@@ -58,10 +58,10 @@ def classify_intervals(intervals: Floats) -> IntervalClasses:
         unit, ratio = period, intervals / period
         multiple = np.maximum(np.rint(ratio), 1.0)
         off = (ratio - multiple) / deviation
-        on_grid = (1 - stray) * (1 - missed) * missed ** (multiple - 1)
-        on_grid *= np.exp(-0.5 * off * off) / (deviation * math.sqrt(2 * math.pi))
-        elsewhere = stray / (ratio * log_range)
-        share = on_grid / (on_grid + elsewhere)
+        on_grid = np.exp((multiple - 1) * math.log(missed) - 0.5 * off * off)
+        on_grid *= (1 - stray) * (1 - missed) / (deviation * math.sqrt(2 * math.pi))
+        either = on_grid + stray / log_range / ratio
+        share = on_grid / either
         whole = float(share.sum())
         if whole < 1:
             break
@@ -71,7 +71,7 @@ def classify_intervals(intervals: Floats) -> IntervalClasses:
         deviation = math.sqrt(square + RESOLVED / period**2)
         missed = max(1 - whole / spanned, TUNING.next_phase.prior_miss_rate / n)
         stray = max(1 - whole / n, TUNING.next_phase.prior_miss_rate / n)
-    likelihood = float(np.log(on_grid + elsewhere).sum()) - n * math.log(unit)
+    likelihood = float(np.log(either).sum()) - n * math.log(unit)
     found = np.where(2 * share > 1, multiple, 0.0).astype(np.int64)
     # two additional parameters each cost half the logarithm of the number of intervals
     return IntervalClasses(found, likelihood - math.log(n), _of_one_kind(intervals))

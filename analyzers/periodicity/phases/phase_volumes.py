@@ -42,9 +42,10 @@ def volume_similarity(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
 
 def with_background_volume(segmenter: Segmenter, phases: Phases) -> Floats:
     """Return the volume from the start of each phase to the start of the next."""
-    after = np.append(phases.first[1:], len(segmenter.values))
-    volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
-    return volume
+    before = np.empty(len(phases) + 1)
+    segmenter.running.take(phases.first, out=before[:-1])
+    before[-1] = segmenter.total
+    return before[1:] - before[:-1]
 
 
 def with_trailing_requests(segmenter: Segmenter, phases: Phases) -> Phases:

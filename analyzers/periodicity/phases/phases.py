@@ -22,6 +22,7 @@ _FEWEST = 3  # phases from which on a common growth can be confirmed
 _INNER = 5  # bins of a phase from which on its growth is measured
 _ENDLESS = 1e3  # growth from an empty bin
 _STEEPEST = 4.0  # maximum growth of bandwidth from one bin to the next
+_INWARD = np.array([[1], [-1]])  # direction from a start, and from an end, into the phase
 
 
 class Phases(Struct, frozen=True, eq=False):
@@ -82,6 +83,7 @@ class Segmenter:
         self.threshold = self.total / max(len(values), 1) * (1 + _ROUNDING)
         above = values > self.threshold
         self._runs = runs(above)
+        self._last_hypothesis: tuple[float, tuple[Positions, Positions, Floats]] | None = None
         self.duty = float((self._runs[1] - self._runs[0]).sum()) / max(len(values), 1)
         """Share of the bins above the threshold."""
 
@@ -106,6 +108,15 @@ class Segmenter:
 
         ``least`` is the minimum volume of a phase as a share of a typical one; by default the usual share.
         """
+        first, stop, volume = self._stretches(period)
+        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
+        least = _SEGMENTATION.min_volume_share if least is None else least
+        return phases.select(volume >= least * _typical(volume)) if len(first) else phases
+
+    def _stretches(self, period: float) -> tuple[Positions, Positions, Floats]:
+        """Return first bin, stop and volume of phases of any volume. Keeps the latest result for another ``least``."""
+        if self._last_hypothesis is not None and self._last_hypothesis[0] == period:
+            return self._last_hypothesis[1]
         width = int(period * _SEGMENTATION.smoothing_periods)
         if width > 1 and len(self.values) > width:
             smooth = np.empty(len(self.values), bool)
@@ -122,9 +133,8 @@ class Segmenter:
             first, stop = merge(*self._runs, period * _SEGMENTATION.max_gap_periods)
         # a first or last bin that a phase fills partly may be below the threshold
         volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
-        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
-        least = _SEGMENTATION.min_volume_share if least is None else least
-        return phases.select(volume >= least * _typical(volume)) if len(first) else phases
+        self._last_hypothesis = period, (first, stop, volume)
+        return first, stop, volume
 
     def refined(self, phases: Phases) -> Phases:
         """Compute starts and ends within their bins."""
@@ -155,7 +165,7 @@ class Segmenter:
         Large phases hide smaller ones by raising the threshold and the typical volume. After clipping, phases count
         roughly by their length.
         """
-        active = np.sort(self.values[self.values > _SEGMENTATION.empty_bin_share * self.threshold])
+        active = self._active
         level = float(active[int(quantile * len(active))]) if len(active) else 0.0
         return Segmenter(np.minimum(self.values, level), self)
 
@@ -166,6 +176,11 @@ class Segmenter:
         running, last = self.origin.running, len(self.values)
         volume = running[np.minimum(phases.stop + 1, last)] - running[np.maximum(phases.first - 1, 0)]
         return replace(phases, volume=volume)
+
+    @cached_property
+    def _active(self) -> Floats:
+        """Bandwidths of bins with I/O, in ascending order."""
+        return np.sort(self.values[self.values > _SEGMENTATION.empty_bin_share * self.threshold])
 
     @cached_property
     def _background(self) -> float:
@@ -193,11 +208,12 @@ class Segmenter:
 
 def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
     """Find runs of true values. Returns the first position of each run and one after its last, int64."""
-    edges = np.flatnonzero(active[1:] != active[:-1]) + 1
-    if len(active) and active[0]:
-        edges = np.concatenate([[0], edges])
-    if len(edges) % 2:
-        edges = np.concatenate([edges, [len(active)]])
+    changed = (active[1:] != active[:-1]).nonzero()[0]
+    begun = int(len(active) > 0 and bool(active[0]))
+    edges = np.empty((len(changed) + begun + 1) // 2 * 2, np.int64)
+    edges[:begun] = 0
+    edges[begun + len(changed) :] = len(active)
+    np.add(changed, 1, out=edges[begun : begun + len(changed)])
     return edges[::2], edges[1::2]
 
 
@@ -205,8 +221,9 @@ def merge(first: Positions, stop: Positions, shortest_gap: float) -> tuple[Posit
     """Join runs that are separated by a gap shorter than ``shortest_gap``."""
     if len(first) < 2:
         return first, stop
-    separate = np.flatnonzero(first[1:] - stop[:-1] >= shortest_gap)
-    return first[np.concatenate([[0], separate + 1])], stop[np.concatenate([separate, [len(stop) - 1]])]
+    separate = np.ones(len(first) + 1, bool)
+    np.greater_equal(first[1:] - stop[:-1], shortest_gap, out=separate[1:-1])
+    return first[separate[:-1]], stop[separate[1:]]
 
 
 def _typical(volume: Floats) -> float:
@@ -222,46 +239,52 @@ def edges_of(values: Floats, first: Positions, stop: Positions, background: floa
     next inner bin, divided by the usual growth from there to the one after. A shorter phase is as long as its volume
     takes at its highest rate, around its centre of volume. Bins at the background level count as empty.
     """
-    last = len(values) - 1
-    before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
-    after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
-    head, tail = values[first] - background, values[stop - 1] - background
-    inner_head, inner_tail = values[np.minimum(first + 1, last)] - background, values[stop - 2] - background
+    count, last, length = len(first), len(values) - 1, stop - first
+    # both edges of all phases at once: bin beyond the edge, at the edge, and the next inner one
+    at = np.empty((3, 2, count), np.int64)
+    at[1, 0], at[1, 1] = first, stop - 1
+    at[0, 0], at[0, 1] = first - 1, stop
+    at[2, 0], at[2, 1] = first + 1, stop - 2
+    outside = (at[0] < 0) | (at[0] > last)
+    near = values[np.minimum(np.maximum(at, -1), last)] - background
+    beyond, edge, inner = near
+    beyond = np.where(outside, 0.0, np.maximum(beyond, 0.0))
     # subtracting the background may give values below 0; np.clip would take as long as this whole function
-    rise, fall = _growth(values, first, stop, background)
-    full_head, full_tail = np.maximum(inner_head / rise, head), np.maximum(inner_tail / fall, tail)
-    start = (first + 1.0) - np.minimum(np.maximum((before + head) / np.maximum(full_head, _NOTHING), 0), 2)
-    end = (stop - 1.0) + np.minimum(np.maximum((after + tail) / np.maximum(full_tail, _NOTHING), 0), 2)
-    short = stop - first < 3
+    full = np.maximum(inner / _growth(values, first, stop, background), edge)
+    filled = np.minimum(np.maximum((beyond + edge) / np.maximum(full, _NOTHING), 0), 2)
+    start, end = (first + 1.0) - filled[0], (stop - 1.0) + filled[1]
+    short = length < 3
     if short.any():
-        second = np.where(stop - first == 2, tail, 0.0)
+        before, after = beyond
+        head, tail = edge
+        second = np.where(length == 2, tail, 0.0)
         volume = before + head + second + after
         middle = (
             before * (first - 0.5) + head * (first + 0.5) + second * (first + 1.5) + after * (stop + 0.5)
         ) / volume
-        length = volume / np.maximum(head, np.maximum(second, _NOTHING))
-        start = np.where(short, middle - length / 2, start)
-        end = np.where(short, middle + length / 2, end)
-    return np.asarray(start, np.float64), np.asarray(end, np.float64)
+        reach = volume / np.maximum(head, np.maximum(second, _NOTHING)) / 2
+        start = np.where(short, middle - reach, start)
+        end = np.where(short, middle + reach, end)
+    return start, end
 
 
-def _growth(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[float, float]:
+def _growth(values: Floats, first: Positions, stop: Positions, background: float) -> Floats:
     """Return by how much bandwidth usually grows from one bin to the next at the start, and backwards at the end.
 
     The values are medians over the phases that have enough inner bins; one if the phases differ in it.
+
+    Returns:
+        float64[2, 1].
     """
-    rows = np.flatnonzero(stop - first >= _INNER)
+    growth = np.ones((2, 1))
+    rows = (stop - first >= _INNER).nonzero()[0]
     if len(rows) < _FEWEST:
-        return 1.0, 1.0
-    found = []
-    for at, step in ((first[rows], 1), (stop[rows] - 1, -1)):
-        near, far = values[at + step] - background, values[at + 2 * step] - background
-        ratio = np.sort(far / np.maximum(near, np.maximum(np.abs(far) / _ENDLESS, _NOTHING)))
-        growth = float(ratio[len(ratio) // 2])
-        off = np.sort(np.abs(ratio - growth))
-        similar = (
-            float(off[len(off) // 2]) <= TUNING.tolerances.irregular_spread * growth
-            and 1 / _STEEPEST < growth < _STEEPEST
-        )
-        found.append(growth if similar else 1.0)
-    return found[0], found[1]
+        return growth
+    at = np.array([first[rows] + 1, stop[rows] - 2])
+    far = values[at + _INWARD] - background
+    near = values[at] - background
+    ratio = np.sort(far / np.maximum(near, np.maximum(np.abs(far) / _ENDLESS, _NOTHING)))
+    usual = ratio[:, len(rows) // 2, None]
+    off = np.sort(np.abs(ratio - usual))[:, len(rows) // 2, None]
+    similar = (off <= TUNING.tolerances.irregular_spread * usual) & (usual > 1 / _STEEPEST) & (usual < _STEEPEST)
+    return np.where(similar, usual, growth)

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ..tuning import TUNING
-from .phases import Phases, Segmenter, edges_of
+from .phases import Floats, Phases, Segmenter, edges_of
 from .regularity import Regularity, regularity
 
 _FEWEST: Final = 3  # phases from which on a common rise can be confirmed
@@ -33,13 +33,20 @@ def with_ramps(
     risen = _risen(segmenter, phases)
     if risen is None:
         return phases, measured
-    if float(np.var(np.diff(risen.start))) <= float(np.var(np.diff(phases.start))):
+    if _scatter(risen.start) <= _scatter(phases.start):
         again = regularity(risen, shortest)
         return (phases, measured) if again is None else (risen, again)
     earlier = np.sort(phases.start - risen.start)
     rise = float(earlier[len(earlier) // 2])
     pauses = None if measured.pauses is None else measured.pauses - rise
     return replace(risen, start=phases.start - rise), replace(measured, pauses=pauses)
+
+
+def _scatter(start: Floats) -> float:
+    """Return the sum of squares of the intervals around their mean."""
+    off = start[1:] - start[:-1]
+    off = off - float(start[-1] - start[0]) / len(off)
+    return float(off @ off)
 
 
 def _risen(segmenter: Segmenter, phases: Phases) -> Phases | None:

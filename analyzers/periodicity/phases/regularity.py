@@ -119,8 +119,10 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
     if len(intervals) < _INTERVALS.min_intervals:
         return None
     usual = float(np.sort(intervals)[len(intervals) // 2])
-    extra = np.append(False, intervals < _INTERVALS.max_extra_interval * usual)
-    if not extra.any() or int(extra.sum()) > _INTERVALS.max_stray_share * len(extra):
+    extra = np.zeros(len(phases), bool)
+    np.less(intervals, _INTERVALS.max_extra_interval * usual, out=extra[1:])
+    count = int(np.count_nonzero(extra))
+    if not count or count > _INTERVALS.max_stray_share * len(extra):
         return None
     kept = phases.select(~extra)
     after = regularity(kept, shortest)
@@ -192,14 +194,14 @@ def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: boo
     n = len(found.intervals)
     if n < _INTERVALS.min_intervals or float(found.intervals.min()) <= 0 or not _has_longer(found.intervals):
         return found
-    reading = classify_intervals(found.intervals)
-    multiple = reading.multiple
     pauses = found.intervals > (_INTERVALS.max_missed + 0.5) * float(np.sort(found.intervals)[n // 2])
-    if not allow_missed:
-        multiple = np.where(pauses, 0, 1)
+    if pauses[-1]:
+        return found
+    reading = classify_intervals(found.intervals)
+    multiple = reading.multiple if allow_missed else np.where(pauses, 0, 1)
     stray = multiple == 0
-    count, missed = int(stray.sum()), int((multiple > 1).sum())
-    if not count + missed or 2 * (count + missed) >= n or pauses[-1]:
+    count, missed = int(np.count_nonzero(stray)), int(np.count_nonzero(multiple > 1))
+    if not count + missed or 2 * (count + missed) >= n:
         return found
     if not _may_be_stray(found.intervals, stray, _INTERVALS.max_stray_share):
         return found

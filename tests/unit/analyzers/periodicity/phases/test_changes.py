@@ -51,3 +51,18 @@ def test_steps_from_one_period_to_the_next_are_no_walk(seed: int) -> None:
     levels = [50, 31, 19] if seed % 2 else [20, 44, 31]
     intervals = np.repeat(levels, 12) * rng.normal(1, 0.03, 36)
     assert last_change(intervals) == 24
+
+
+def split_by_trial(intervals: Floats) -> int:
+    """Return the split with the smallest sum of squares within two groups of two or more logarithms."""
+    level = np.log(intervals)
+    splits = range(2, len(level) - 1)
+    return min(splits, key=lambda at: float(level[:at].var() * at + level[at:].var() * (len(level) - at)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_change_is_where_two_groups_leave_the_least_scatter(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    before, after = (int(count) for count in rng.integers(5, 20, 2))
+    intervals = 50 * np.repeat([1, rng.uniform(2.2, 2.8)], [before, after]) * rng.normal(1, 0.1, before + after)
+    assert last_change(intervals) == split_by_trial(intervals)

@@ -49,3 +49,30 @@ def test_phases_that_touch_are_split_where_one_ends(gap: int) -> None:
 def test_phases_of_one_size_are_left_alone() -> None:
     segmenter = Segmenter(signal([10, 60, 110, 160, 210], 20, 260))
     assert split_merged(segmenter, segmenter.refined(segmenter.segment(50.0))) is None
+
+
+def multiples_by_trial(volume: npt.NDArray[np.float64]) -> list[int] | None:
+    """Return the multiples for the first tolerance that has a unit: each volume is tried as the unit."""
+    for tolerance, least_single in ((0.12, 0.4), (0.25, 0.7)):
+        tried = []
+        for unit in sorted(set(volume.tolist())):
+            multiple = [min(max(round(each / unit), 1), 6) for each in volume.tolist()]
+            off = [abs(each / unit / count - 1) for each, count in zip(volume.tolist(), multiple, strict=True)]
+            fits = [each <= (tolerance if count == 1 else 0.12) for each, count in zip(off, multiple, strict=True)]
+            single = sum(fit and count == 1 for fit, count in zip(fits, multiple, strict=True))
+            tried.append((single, fits, multiple))
+        most = max(single for single, _, _ in tried)
+        alike = [each for each in tried if each[0] == most]
+        _, fits, multiple = alike[len(alike) // 2]
+        if most >= least_single * len(volume) and sum(fits) >= 0.9 * len(volume):
+            return [count if fit else 1 for fit, count in zip(fits, multiple, strict=True)]
+    return None
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_unit_is_the_one_that_trying_each_volume_finds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    volume = rng.choice([1, 1, 1, 2, 3], int(rng.integers(5, 40))) * rng.normal(1, rng.uniform(0.01, 0.2))
+    volume = np.maximum(volume * rng.normal(1, rng.uniform(0, 0.12), len(volume)), 0.1)
+    found = phase_multiples(volume, volume)
+    assert (None if found is None else found.tolist()) == multiples_by_trial(volume)
