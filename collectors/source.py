@@ -126,6 +126,14 @@ class BufferingSource(Protocol):
 
 
 @runtime_checkable
+class WaitingSource(Protocol):
+    """A source of which a poll may last longer than ``poll`` waits for it."""
+
+    is_waiting: bool
+    """Whether a poll has not returned yet. Its items follow in a later one."""
+
+
+@runtime_checkable
 class WakeableSource(Protocol):
     """A source that notifies when it must be polled."""
 

@@ -51,9 +51,11 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
 def _file_sources(options: CollectOptions, origin: Origin) -> list[Source]:
     if not options.files:
         return []
+    from ...collectors.sources.awaited import AwaitedSource
     from ...collectors.sources.registry import open_file
 
-    return [open_file(path, origin, format=options.format_name, follow=not options.replay) for path in options.files]
+    follow, name = not options.replay, options.format_name
+    return [AwaitedSource(open_file(path, origin, format=name, follow=follow), str(path)) for path in options.files]
 
 
 def _ftio_source(options: CollectOptions, endpoint: str, origin: Origin) -> Source:

@@ -4,8 +4,8 @@ Python's full collection examines all objects. With thousands of jobs, the aggre
 Jobs and predictions have no reference cycles, so a full collection finds nothing of them. Objects that survived one
 collection are therefore frozen, and only new objects are examined each second. All objects are examined rarely.
 
-The C library keeps freed memory. It does not return messages and arrays of about a megabyte either, as soon as the first
-of them has been freed, so that the memory of the process would grow to that of its worst moment.
+The C library keeps freed memory. Once the first has been freed, it does not return messages and arrays of about a
+megabyte either, so the memory of the process would grow to that of its worst moment.
 """
 
 from __future__ import annotations

@@ -6,10 +6,12 @@ messages, followed by the problems so far.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import resource
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -17,7 +19,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from signal import Signals
 from typing import IO, Final
 
 import msgspec
@@ -36,6 +37,7 @@ _MAX_FRAME: Final = 1 << 28
 _HEAD: Final = struct.Struct("<cI")
 _MESSAGE, _FRAME, _STATE = b"m", b"f", b"s"
 _READ: Final = 1 << 20
+_DIE_WITH_PARENT: Final = 1
 
 
 class _State(msgspec.Struct):
@@ -52,7 +54,7 @@ _state_decoder = msgspec.json.Decoder(_State)
 
 
 def read_in_subprocess(
-    module: str, function: str, path: Path, about: Input, expected: str
+    module: str, function: str, path: Path, about: Input, expected: str, document: IO[bytes] | None = None
 ) -> Iterator[list[SourceItem]]:
     """Yield the items that a reader yields.
 
@@ -62,6 +64,7 @@ def read_in_subprocess(
         path: file to read.
         about: the input; receives the reader's reports.
         expected: description of valid input, for the error message.
+        document: standard input of the reader, from its present position; by default it is empty.
 
     Raises:
         InputError: the reader crashed or was silent for too long; items read before were yielded.
@@ -71,7 +74,7 @@ def read_in_subprocess(
     command = [sys.executable, "-m", f"{__package__}._subprocess_reader", *arguments]
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
+        subprocess.Popen(command, stdin=document or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
     ):
         state, status = _State(), 0
         try:
@@ -160,12 +163,13 @@ def _reason(status: int, errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = [line.strip() for line in errors.read(65_536).decode(errors="replace").splitlines() if line.strip()]
     last_line = f": {lines[-1][:200]}" if lines else ""
-    how = Signals(-status).name if status < 0 else f"exit status {status}"
+    how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     return f"its reader broke ({how}{last_line})"
 
 
 def main() -> None:
     """Run the reader and write its items."""
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)  # the parent may end while this process hangs
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(os.dup(1), "wb")

@@ -20,7 +20,7 @@ from ...events.network.connection_events import CONNECTED, DISCONNECTED, KEY_REF
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
-from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WakeableSource
+from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WaitingSource, WakeableSource
 from .key_source import KeyFiles, KeySource
 from .route import Route
 from .shipper import Shipper
@@ -162,7 +162,7 @@ class Agent:
         """Pumps until cancelled, or until every source has ended and everything was acknowledged."""
         while not (until_finished and self.finished):
             busy = self.pump()
-            self._quiet_pumps = 0 if busy else self._quiet_pumps + 1
+            self._quiet_pumps = 0 if busy or self._is_reading else self._quiet_pumps + 1
             await self._wait_for_pump(busy=busy)
 
     async def _wait_for_pump(self, *, busy: bool) -> None:
@@ -207,6 +207,11 @@ class Agent:
         self._shipper.flush(time.monotonic())
         return await self._wait_for_acknowledgements(deadline_s)
 
+    @property
+    def _is_reading(self) -> bool:
+        """Whether a poll of a source has not returned yet."""
+        return any(isinstance(source, WaitingSource) and source.is_waiting for source in self._sources)
+
     async def _read_to_end(self, deadline_s: float) -> None:
         """Read all sources to their present end, or for three times ``deadline_s``."""
         for source in self._sources:
@@ -216,7 +221,7 @@ class Agent:
         while (now := time.monotonic()) < start + _READ_FOR * deadline_s:
             busy = self.pump()
             had_news = now if busy else had_news
-            is_held_up = self._waits and not self._shipper.has_room
+            is_held_up = (self._waits and not self._shipper.has_room) or self._is_reading
             if not busy and (not is_held_up or now > had_news + deadline_s):
                 break
             await asyncio.sleep(0 if busy else 0.001)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryFile
 from typing import Any, Final
 
 import numpy as np
@@ -112,10 +113,10 @@ def parse_hdf5_here(about: Input) -> DocumentParser:
     return DocumentParser(about, "hdf5", _read, EXPECTED)
 
 
-def read_hdf5_here(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Read a file in this process. Memory: the file, and 65,536 rows."""
+def read_hdf5_input(path: Path, about: Input) -> Iterator[list[SourceItem]]:
+    """Read standard input in this process. Memory: the document, and 65,536 rows."""
     parser = parse_hdf5_here(about)
-    parser.feed(path.read_bytes())
+    parser.feed(sys.stdin.buffer.read())
     return parser.pieces()
 
 
@@ -123,11 +124,11 @@ def _read_in_subprocess(document: BytesIO, about: Input, streams: CaseStreams) -
     # The subprocess reports the counts of this document, and ``about`` has those of earlier ones, too.
     own = replace(about, problems=Problems(about.problems.kept), counters=Counter(), unsupported=UnsupportedData())
     still_open: dict[str, None] = {}
-    with NamedTemporaryFile(prefix="iotide-", suffix=".h5") as file:
+    with TemporaryFile() as file:  # without a name: a process that is killed leaves nothing
         file.write(document.getbuffer())
-        file.flush()
+        file.seek(0)
         try:
-            for items in read_in_subprocess(__name__, read_hdf5_here.__name__, Path(file.name), own, EXPECTED):
+            for items in read_in_subprocess(__name__, read_hdf5_input.__name__, Path(about.name), own, EXPECTED, file):
                 for item in items:
                     if isinstance(item, Opened):
                         still_open[item.stream] = None

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import subprocess
 from collections import Counter
+from pathlib import Path
 
 from iotide.collectors.source import Problems, SourceItem
 from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import IOTIDE, Program, plain_environment
 from support.system.waiting import DEADLINE_S
+
+HANGING_LIBRARY = """
+import os, signal
+def File(*_):
+    with open({started!r}, "w") as file:
+        print(os.getpid(), file=file)
+    while True:
+        signal.pause()
+"""
 
 
 class Broken:
@@ -54,3 +69,20 @@ async def test_drops_reach_the_aggregators_counters() -> None:
     async with serving(http=None) as server, feeding(server, source):
         source.counters["events_dropped:ring_full"] = 42
         await until(lambda: server.aggregator.collector_counters()["events_dropped:ring_full"] == 42)
+
+
+async def test_event_log_whose_library_hangs_delays_no_other_input(tmp_path: Path) -> None:
+    started, log, other = tmp_path / "started", tmp_path / "log.h5", tmp_path / "other.jsonl"
+    (tmp_path / "h5py.py").write_text(HANGING_LIBRARY.format(started=str(started)))
+    log.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(1000))
+    other.write_text('{"call": "write", "path": "/x", "start": 1, "dur": 1, "size": 5}\n')
+    async with serving(ingest=f"ipc://{tmp_path}/in", http=None) as server:
+        command = [*IOTIDE, "collect", "--replay", "--connect", server.ingest_endpoint, "--job", "job"]
+        environment = plain_environment(PYTHONPATH=str(tmp_path))
+        with Program([*command, str(log), str(other)], env=environment, stderr=subprocess.PIPE, text=True) as process:
+            await until(lambda: started.exists() and started.read_text().endswith("\n"))
+            await until(lambda: "job" in server.aggregator.jobs and server.aggregator.jobs["job"].bytes_written == 5)
+            os.kill(int(started.read_text()), signal.SIGKILL)  # it still hangs
+            _, said = await asyncio.to_thread(process.communicate, timeout=DEADLINE_S)
+    assert process.returncode == 1
+    assert "log.h5: its reader broke (SIGKILL)" in said

@@ -1,0 +1,146 @@
+"""Poll a source in a thread, so that a file system or a library that hangs delays no other source."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from ...events import InputError
+from ..source import Problems, ResumableSource, Source, SourceItem
+
+_log = logging.getLogger(__name__)
+_PATIENCE_S: Final = 0.05
+"""Time for which a poll waits for the thread, s. Reading a piece of a local file takes less."""
+_LOGGED_S: Final = 5.0
+"""Duration of a read that is logged."""
+
+
+class AwaitedSource:
+    """A source whose polls may hang. A poll that does not return soon is awaited in later polls.
+
+    Between the polls, only the caller's thread uses the source. A poll that never returns ends with the process.
+
+    Args:
+        source: the source; only this object uses it.
+        name: name of its input, for messages.
+        patience_s: time for which a poll waits, s.
+
+    Attributes:
+        is_waiting: whether a poll has not returned yet.
+    """
+
+    def __init__(self, source: Source, name: str, patience_s: float = _PATIENCE_S) -> None:
+        self.problems, self.counters = Problems(source.problems.kept), Counter[str]()
+        self.is_waiting = False
+        self._source, self._name, self._patience_s = source, name, patience_s
+        self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[list[SourceItem] | Exception] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._begun_s, self._is_logged = 0.0, False
+        self._is_closed = False
+        self._positions: dict[str, bytes | None] = {}
+        self._position_streams: list[str] = []
+        self._keeps_positions = False
+        self._update()
+
+    @property
+    def finished(self) -> bool:
+        """True once no later poll can return anything."""
+        return self._is_closed or self._is_finished
+
+    def poll(self) -> list[SourceItem]:
+        """Return the items of a poll of the source, or none while it has not returned."""
+        if self._is_closed:
+            return []
+        patience_s = 0.0
+        if not self.is_waiting:
+            self._begin()
+            patience_s = self._patience_s
+        try:
+            result = self._results.get(timeout=patience_s)
+        except queue.Empty:
+            self._log_wait()
+            return []
+        self.is_waiting = False
+        self._log_return()
+        self._update()
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def close(self) -> None:
+        """Close the source. If a poll has not returned, its input counts as unread."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if not self.is_waiting:
+            self._source.close()
+            self._update()
+        else:
+            self.counters["inputs_unread"] += 1
+            self.problems.add(InputError(self._name, None, "a read did not return", "a file that can be read"))
+        self._requests.put(False)
+
+    def resume_from(self, places: Mapping[str, bytes]) -> None:
+        """Resume as the source does."""
+        if isinstance(self._source, ResumableSource):
+            self._source.resume_from(places)
+            self._keeps_positions = True
+
+    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+        """Return the read positions after the last poll that has returned."""
+        if not all([is_queued(stream, False) for stream in self._position_streams]):  # noqa: C419  (each is to be asked)
+            return {}
+        positions, self._positions, self._position_streams = self._positions, {}, []
+        return positions
+
+    def positions_stored(self) -> None:
+        """Do nothing: files stay available."""
+
+    def _begin(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="source", daemon=True)
+            self._thread.start()
+        self.is_waiting, self._begun_s = True, time.monotonic()
+        self._requests.put(True)
+
+    def _run(self) -> None:
+        while self._requests.get():
+            try:
+                self._results.put(self._source.poll())
+            except Exception as error:
+                self._results.put(error)
+        self._source.close()
+
+    def _update(self) -> None:
+        """Copy the state of the source, which changes during its polls."""
+        source = self._source
+        self.counters, self._is_finished = Counter(source.counters), source.finished
+        if source.problems.total != self.problems.total:
+            self.problems = replace(source.problems, first=source.problems.first[:])
+        if self._keeps_positions and isinstance(source, ResumableSource):
+            streams: list[str] = []
+
+            def note(stream: str, urgent: bool) -> bool:
+                streams.append(stream)
+                return True
+
+            if positions := source.read_positions(note):
+                self._positions, self._position_streams = positions, streams
+
+    def _log_wait(self) -> None:
+        if not self._is_logged and time.monotonic() - self._begun_s >= _LOGGED_S:
+            self._is_logged = True
+            _log.warning("%s: a read has not returned for %g s; other inputs are read", self._name, _LOGGED_S)
+
+    def _log_return(self) -> None:
+        if self._is_logged:
+            self._is_logged = False
+            _log.warning("%s: the read has returned after %.0f s", self._name, time.monotonic() - self._begun_s)

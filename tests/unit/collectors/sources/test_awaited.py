@@ -1,0 +1,158 @@
+"""Sources whose polls hang: they are awaited beside others, and lose nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Opened, Origin, Problems, Source, SourceItem
+from iotide.collectors.sources.awaited import AwaitedSource
+from iotide.collectors.sources.registry import open_file, read_all
+from iotide.collectors.transport.agent import Agent
+from iotide.events import InputError, StreamInfo
+from support.formats.parsing import collect
+from support.places import DATA
+from support.system.waiting import DEADLINE_S, wait_for
+
+
+class Hanging:
+    """A source whose poll returns an item once the test permits it."""
+
+    def __init__(self, polls: int = 1) -> None:
+        self.problems, self.counters = Problems(), Counter[str]()
+        self.finished = False
+        self.permits = threading.Semaphore(0)
+        self.closed = threading.Event()
+        self._left = polls
+
+    def poll(self) -> list[SourceItem]:
+        self.counters["polls"] += 1
+        assert self.permits.acquire(timeout=DEADLINE_S)
+        self.counters["events"] += 1
+        self.problems.add(InputError("x", None, "a problem", "none"))
+        self._left -= 1
+        self.finished = not self._left
+        return [Opened(f"s{self._left}", StreamInfo(job="j", source="test"))]
+
+    def close(self) -> None:
+        self.closed.set()
+
+    def resume_from(self, places: Mapping[str, bytes]) -> None:
+        self.counters["resumed"] = len(places)
+
+    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+        return {"x": b"%d" % self._left} if is_queued("s", False) else {}
+
+    def positions_stored(self) -> None:
+        pass
+
+
+class Quick(Hanging):
+    """A source whose polls return at once."""
+
+    def poll(self) -> list[SourceItem]:
+        self.counters["quick"] += 1
+        return []
+
+
+def awaited(source: Source) -> AwaitedSource:
+    return AwaitedSource(source, "a.h5", patience_s=0.0)
+
+
+def next_items(source: AwaitedSource) -> list[SourceItem]:
+    return wait_for(source.poll, what="the items")
+
+
+def test_source_that_hangs_delays_no_other(tmp_path: Path) -> None:
+    hanging, quick = Hanging(), Quick()
+    agent = Agent([awaited(hanging), quick], CollectorSettings(endpoint=f"ipc://{tmp_path}/none"))
+    try:
+        for _ in range(5):
+            agent.pump()
+        assert agent.counters()["quick"] == 5
+        assert agent.counters()["events"] == 0
+        hanging.permits.release()
+        wait_for(lambda: (agent.pump(), agent.counters()["events"])[1], what="the items")
+        assert hanging.closed.is_set()
+        assert agent.problems.total == 1
+    finally:
+        agent.close()
+
+
+async def test_drain_awaits_a_poll_that_is_under_way(tmp_path: Path) -> None:
+    hanging = Hanging()
+    agent = Agent([awaited(hanging)], CollectorSettings(endpoint=f"ipc://{tmp_path}/none"))
+    try:
+        agent.pump()
+        draining = asyncio.create_task(agent.drain(DEADLINE_S))
+        await asyncio.sleep(0)  # it has pumped once
+        hanging.permits.release()
+        await draining
+        assert agent.counters()["events"] == 1
+        assert agent.unread == 0
+    finally:
+        agent.close()
+
+
+def test_items_counters_problems_and_positions_appear_together() -> None:
+    hanging = Hanging(polls=3)
+    source = awaited(hanging)
+    source.resume_from({"x": b"9"})
+    assert source.poll() == []
+    assert source.is_waiting
+    assert (source.counters["events"], source.problems.total) == (0, 0)
+    for left in (2, 1):
+        hanging.permits.release()
+        assert len(next_items(source)) == 1
+        assert source.poll() == []
+        assert source.counters["events"] == source.problems.total == 3 - left
+        assert source.read_positions(lambda stream, urgent: False) == {}
+        assert source.read_positions(lambda stream, urgent: True) == {"x": b"%d" % left}
+        assert source.read_positions(lambda stream, urgent: True) == {}
+    hanging.permits.release()
+    next_items(source)
+    assert source.finished
+    assert not source.is_waiting
+    source.close()
+
+
+def test_source_that_still_hangs_at_the_end_is_unread_and_closed_by_its_thread() -> None:
+    hanging = Hanging()
+    source = awaited(hanging)
+    source.poll()
+    source.close()
+    source.close()
+    assert source.finished
+    assert source.poll() == []
+    assert source.counters["inputs_unread"] == 1
+    assert "a.h5: a read did not return" in str(source.problems.first[0])
+    assert not hanging.closed.is_set()
+    hanging.permits.release()
+    assert hanging.closed.wait(DEADLINE_S)
+
+
+def test_exception_of_a_poll_is_raised_in_the_caller() -> None:
+    class Broken(Hanging):
+        def poll(self) -> list[SourceItem]:
+            raise RuntimeError("out of order")
+
+    source = awaited(Broken())
+    with pytest.raises(RuntimeError, match="out of order"):
+        next_items(source)
+    source.close()
+
+
+@pytest.mark.parametrize("name", ["tmio-8ranks.jsonl", "lttng.txt.gz", "dftracer-calls.pfw.gz"])
+def test_file_gives_the_same_items(name: str) -> None:
+    origin = Origin(job="j")
+    direct, awaited_file = open_file(DATA / name, origin), open_file(DATA / name, origin)
+    source = AwaitedSource(awaited_file, name)
+    expected, found = collect(read_all(direct)), collect(read_all(source))
+    assert {key: stream.rows() for key, stream in found.items()} == {key: each.rows() for key, each in expected.items()}
+    assert source.counters == direct.counters
+    assert source.problems == direct.problems
