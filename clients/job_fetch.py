@@ -12,6 +12,7 @@ import io
 import json
 import os
 import socket
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -29,9 +30,16 @@ _UNIX: Final = "http+unix"
 MAX_RESPONSE_BYTES: Final = 1 << 28
 _TIMEOUT_S: Final = 30.0
 _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide serve)"
+_CERTIFICATE: Final = "a trusted certificate, or the file of the aggregator's in SSL_CERT_FILE"
 _DENIED: Final = (401, 403)
 _TOKEN: Final = f"a token that may see it, in the file that {TOKEN_FILE} names"
 _JOBS: Final = "/jobs/"
+_SCHEMES: Final = ("http", "https", _UNIX)
+_AGGREGATOR: Final = "http://HOST:PORT of a running aggregator (iotide serve)"
+_FAILURES: Final = (OSError, ValueError, http.client.HTTPException)
+"""Exceptions of a request without a valid answer. What answers may be no HTTP server."""
+_PROBE_S: Final = 2.0
+"""Maximum time to find out whether a port that does not answer speaks TLS, s."""
 _PATH_CHARACTERS: Final = "/%!$&'(),;=:@+*"
 """Characters of paths that stay as they are; a percent sign begins an encoded one."""
 _M = TypeVar("_M", bound=BaseModel)
@@ -53,7 +61,7 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
     Raises:
         InputError: the aggregator does not answer, or has no such job.
     """
-    parts = urllib.parse.urlsplit(address)
+    parts = _parts_of(address, _EXPECTED)
     _, found, job = parts.path.partition(_JOBS)
     job = urllib.parse.quote(job, safe=_PATH_CHARACTERS, errors="replace")  # what a user typed as it is
     job = (job.removesuffix(f"/{result}") if result else job).strip("/")
@@ -67,10 +75,8 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
             reason = _reason(error)
         expected = _TOKEN if error.code in _DENIED else f"{_EXPECTED}; {_known(base)}"
         raise InputError(address, None, reason, expected) from None
-    except (OSError, ValueError) as error:
-        what = model.__name__.lower()
-        problem = f"the answer is no {what}" if isinstance(error, ValidationError) else _no_answer(error)
-        raise InputError(address, None, problem, _EXPECTED) from None
+    except _FAILURES as error:
+        raise InputError(address, None, *_problem_and_expected(error, parts, model, _EXPECTED)) from None
 
 
 def fetch_for_all_jobs(address: str, result: str, model: type[_M], **query: str) -> _M:
@@ -85,17 +91,17 @@ def fetch_for_all_jobs(address: str, result: str, model: type[_M], **query: str)
     Raises:
         InputError: the aggregator does not answer.
     """
-    parts = urllib.parse.urlsplit(address)
+    parts = _parts_of(address, _AGGREGATOR)
     asked = f"{result}?{urllib.parse.urlencode(query)}" if query else result
     try:
         return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}"))
-    except (OSError, ValueError) as error:
-        reason, expected = _no_answer(error), "http://HOST:PORT of a running aggregator (iotide serve)"
-        if isinstance(error, urllib.error.HTTPError):
-            with error:
-                reason, named = _reason_and_expected(error)
-            expected = _TOKEN if error.code in _DENIED else named or expected
+    except urllib.error.HTTPError as error:
+        with error:
+            reason, named = _reason_and_expected(error)
+        expected = _TOKEN if error.code in _DENIED else named or _AGGREGATOR
         raise InputError(address, None, reason, expected) from None
+    except _FAILURES as error:
+        raise InputError(address, None, *_problem_and_expected(error, parts, model, _AGGREGATOR)) from None
 
 
 def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query: str) -> None:
@@ -111,25 +117,77 @@ def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query
     Raises:
         InputError: the aggregator does not answer, or refuses.
     """
-    parts = urllib.parse.urlsplit(address)
+    parts = _parts_of(address, _AGGREGATOR)
     asked = f"{path}?{urllib.parse.urlencode(query)}" if query else path
     try:
         _get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}", method, body)
-    except (OSError, ValueError) as error:
-        reason, expected = _no_answer(error), "http://HOST:PORT of a running aggregator (iotide serve)"
-        if isinstance(error, urllib.error.HTTPError):
-            with error:
-                reason = _reason(error)
-                expected = _TOKEN if error.code in _DENIED else "an aggregator of this version"
+    except urllib.error.HTTPError as error:
+        with error:
+            reason = _reason(error)
+        expected = _TOKEN if error.code in _DENIED else "an aggregator of this version"
         raise InputError(address, None, reason, expected) from None
+    except _FAILURES as error:
+        raise InputError(address, None, *_problem_and_expected(error, parts, None, _AGGREGATOR)) from None
 
 
-def _no_answer(error: Exception) -> str:
-    """Return the cause of a missing answer as text, without the types of exceptions."""
-    if isinstance(error, urllib.error.HTTPError):
-        return f"no answer ({error})"
+def _parts_of(address: str, expected: str) -> urllib.parse.SplitResult:
+    """Return the parts of an address.
+
+    Raises:
+        InputError: it is no address of an aggregator.
+    """
+    try:
+        parts = urllib.parse.urlsplit(address)
+        named = parts.netloc if parts.scheme == _UNIX else parts.hostname
+        if parts.scheme in _SCHEMES and named and parts.netloc.isprintable() and " " not in parts.netloc:
+            _ = parts.port if parts.scheme != _UNIX else None  # raises ValueError
+            return parts
+    except ValueError:
+        pass
+    raise InputError(address, None, "this is no address of an aggregator", expected)
+
+
+def _problem_and_expected(
+    error: Exception, parts: urllib.parse.SplitResult, model: type[BaseModel] | None, expected: str
+) -> tuple[str, str]:
+    """Return the cause of a missing answer as text, without the types of exceptions, and what would be valid.
+
+    Args:
+        error: exception of the request.
+        parts: parts of the address.
+        model: model of the expected answer, if there is one.
+        expected: what would be valid if the cause does not tell it.
+    """
+    if isinstance(error, ValidationError) and model is not None:
+        return f"the answer is no {model.__name__.lower()}", expected
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
-    return f"no answer ({cause.strerror if isinstance(cause, OSError) and cause.strerror else cause})"
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({cause.verify_message})", _CERTIFICATE
+    if isinstance(cause, ssl.SSLError) and cause.reason == "WRONG_VERSION_NUMBER":
+        return "no answer (this port does not speak TLS)", f"http://{parts.netloc}"
+    if isinstance(cause, http.client.BadStatusLine | ConnectionResetError | BrokenPipeError) and _speaks_tls(parts):
+        return "no answer (this port speaks TLS)", f"https://{parts.netloc}"
+    if isinstance(cause, http.client.IncompleteRead):
+        return f"the answer ends after {len(cause.partial)} bytes", expected
+    if isinstance(cause, http.client.HTTPException) and not isinstance(cause, OSError):
+        return "no answer (this port does not speak HTTP)", expected
+    return f"no answer ({cause.strerror if isinstance(cause, OSError) and cause.strerror else cause})", expected
+
+
+def _speaks_tls(parts: urllib.parse.SplitResult) -> bool:
+    """Return whether the port of an ``http`` address takes a TLS handshake. Nothing is sent to it."""
+    if parts.scheme != "http":
+        return False
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((parts.hostname, parts.port or http.client.HTTP_PORT), _PROBE_S) as connection,
+            context.wrap_socket(connection),
+        ):
+            return True
+    except OSError:
+        return False
 
 
 def fetch_text(address: str) -> str:
@@ -138,14 +196,15 @@ def fetch_text(address: str) -> str:
     Raises:
         InputError: it does not answer, or refuses.
     """
+    parts = _parts_of(address, _AGGREGATOR)
     try:
         return _get(address).decode(errors="replace")
     except urllib.error.HTTPError as error:
         with error:
             reason = f"status {error.code}: {error.read(500).decode(errors='replace').strip()}"
         raise InputError(address, None, reason, "a running aggregator (iotide serve)") from None
-    except (OSError, ValueError) as error:
-        raise InputError(address, None, _no_answer(error), "a running aggregator (iotide serve)") from None
+    except _FAILURES as error:
+        raise InputError(address, None, *_problem_and_expected(error, parts, None, _AGGREGATOR)) from None
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -176,9 +235,9 @@ def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:
         # an aggregator is local; no web proxy is used for it
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
         data = body or None
-        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (is_address has checked the scheme)
+        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (_parts_of has checked the scheme)
         with opener.open(request, timeout=_TIMEOUT_S) as answer:
-            content = answer.read(MAX_RESPONSE_BYTES + 1)
+            content = _content_of(answer)
     if len(content) > MAX_RESPONSE_BYTES:
         raise ValueError(f"more than {MAX_RESPONSE_BYTES} bytes")
     return content
@@ -190,14 +249,24 @@ def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str], m
         path = urllib.parse.urlunsplit(("", "", parts.path, parts.query, ""))
         connection.request(method, path, body or None, headers)
         answer = connection.getresponse()
-        content = answer.read(MAX_RESPONSE_BYTES + 1)
+        content = _content_of(answer)
         if answer.status not in (http.HTTPStatus.OK, http.HTTPStatus.NO_CONTENT):
             reply = io.BytesIO(content)
             raise urllib.error.HTTPError(parts.geturl(), answer.status, answer.reason, answer.headers, reply)
-    except http.client.HTTPException as error:
-        raise OSError(f"no HTTP: {error!r}") from None
     finally:
         connection.close()
+    return content
+
+
+def _content_of(answer: http.client.HTTPResponse) -> bytes:
+    """Return the body of an answer, and the byte after the bound if it is longer.
+
+    Raises:
+        http.client.HTTPException: it ends before its length. ``read`` with a bound does not tell that.
+    """
+    content = answer.read(MAX_RESPONSE_BYTES + 1)
+    if answer.length and len(content) <= MAX_RESPONSE_BYTES:
+        raise http.client.IncompleteRead(content, answer.length)
     return content
 
 
@@ -226,7 +295,7 @@ def _reason_and_expected(error: urllib.error.HTTPError) -> tuple[str, str]:
     try:
         answer = json.loads(error.read(MAX_RESPONSE_BYTES))
         return str(answer["error"]), str(answer.get("expected", ""))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (*_FAILURES, KeyError, TypeError, AttributeError):
         return f"the aggregator responds with {error.code} {error.reason}", ""
 
 
@@ -234,6 +303,6 @@ def _known(base: str) -> str:
     """Return a text with the names of existing jobs."""
     try:
         jobs = [str(job["job"]) for job in json.loads(_get(base))["jobs"][:10]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (*_FAILURES, KeyError, TypeError):
         return "the aggregator does not answer"
     return f"it has {', '.join(jobs)}" if jobs else "it has no job yet"

@@ -5,6 +5,7 @@ It reports whether Prometheus has the series of a job, and why it lacks them.
 
 from __future__ import annotations
 
+import http.client
 import json
 import time
 import urllib.parse
@@ -110,7 +111,7 @@ def _api_data(prometheus: str, what: str) -> Mapping[str, Any]:
             data = json.loads(answer.read())["data"]
         if not isinstance(data, dict):
             raise TypeError("its data is no object")
-    except (OSError, LookupError, TypeError, ValueError) as error:
+    except (OSError, http.client.HTTPException, LookupError, TypeError, ValueError) as error:
         raise BrokenError(
             f"{prometheus} does not answer as Prometheus does: {error}", "start Prometheus, or correct --prometheus"
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -24,7 +25,7 @@ _SECOND_NS: Final = 1e9
 _LEASE_SHARE: Final = 5
 _REQUEST_S: Final = 5.0
 _MAX_REPLY_BYTES: Final = 1 << 22
-MONITOR_ERRORS: Final = (OSError, ValueError, KeyError, TypeError, AttributeError)
+MONITOR_ERRORS: Final = (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, AttributeError)
 """Errors of a monitoring address that does not answer, or answers with other data."""
 
 

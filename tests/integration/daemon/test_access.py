@@ -454,7 +454,7 @@ async def test_commands_send_their_token_and_use_their_trust_settings(
                 await told(asked, model, result, trust, monkeypatch)
         with pytest.raises(InputError, match=f"jobs of all users.*{TOKEN_FILE}"):
             await told(url, Contention, "contention", both, monkeypatch)
-        with pytest.raises(InputError, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(InputError, match=r"certificate is not trusted.*SSL_CERT_FILE"):
             await told(url, JobList, "jobs", {TOKEN_FILE: str(alice)}, monkeypatch)
         with pytest.raises(ConfigError, match="No such file"):
             await told(url, JobList, "jobs", trust | {TOKEN_FILE: str(tmp_path / "none")}, monkeypatch)
