@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+import shlex
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import iotide
 import pytest
+from iotide.analyzers.registry import ANALYZERS
 from iotide.cli.main import COMMANDS, group
-from iotide.cli.slurm.settings import SlurmSettings
+from iotide.cli.slurm.settings import SlurmSettings, slurm_settings
+from iotide.clients.schedulers.mix_file import read_mix
 from iotide.collectors.settings import CollectorSettings, FtioSettings, SpoolSettings, TracerSettings
-from iotide.daemon.settings import AggregatorSettings
+from iotide.daemon.access.projects import read_projects
+from iotide.daemon.settings import ENVIRONMENT_PREFIX, AggregatorSettings, load_settings
 from pydantic import BaseModel
 from support.tracing.programs import need
 
@@ -112,6 +118,107 @@ def test_each_alert_has_its_runbook() -> None:
     assert set(re.findall(r"^## (\w+)$", runbooks, re.MULTILINE)) == set(alerts)
 
 
+_BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+_SHELL = ("", "sh", "bash", "console")
+_SETTINGS_FILE = re.compile(r"^# (/\S+\.toml)\b.*\n", re.MULTILINE)
+_LOADERS = {
+    "serve.toml": lambda path: load_settings(path, {}),
+    "projects.toml": read_projects,
+    "slurm.toml": lambda path: slurm_settings(path, required=True),
+    "mix.toml": read_mix,
+}
+_VARIABLE = re.compile(rf"\b({ENVIRONMENT_PREFIX}[A-Z0-9_]+=(?:'[^']*'|\"[^\"]*\"|[^\s`,;)]+))")
+_PUNCTUATION = "|&;()<>"
+
+
+def blocks(page: Path, languages: tuple[str, ...]) -> list[str]:
+    """Return the code blocks in some languages."""
+    return [text for _, language, text in _BLOCK.findall(page.read_text()) if language in languages]
+
+
+def settings_files(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and content of each settings file that a page shows; a comment with a path begins a file."""
+    for block in blocks(page, ("toml",)):
+        unnamed, *named = _SETTINGS_FILE.split(block)
+        if unnamed.strip():
+            yield "mix.toml" if "[[class]]" in unnamed else "serve.toml", unnamed
+        for path, text in zip(named[::2], named[1::2], strict=True):
+            yield Path(path).name, text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(*example, id=f"{page.stem}-{number}-{example[0]}")
+        for page in PAGES
+        for number, example in enumerate(settings_files(page))
+    ],
+)
+def test_examples_of_settings_load(name: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    _LOADERS[name](path)
+
+
+def variables() -> set[str]:
+    """Return the settings of variables of the environment in code of all pages."""
+    codes = [
+        code
+        for page in PAGES
+        for code in [*blocks(page, (*_SHELL, "toml")), *re.findall(r"`([^`\n]+)`", page.read_text())]
+    ]
+    return {found for code in codes for found in _VARIABLE.findall(code)}
+
+
+@pytest.mark.parametrize("example", sorted(variables()))
+def test_examples_of_variables_load(example: str) -> None:
+    name, _, value = shlex.split(example)[0].partition("=")
+    analyzer = re.match(f"{ENVIRONMENT_PREFIX}ANALYZERS__([A-Z]+)", name)
+    if analyzer and analyzer[1].lower() not in ANALYZERS:
+        pytest.skip("the page writes this analyzer, and has tests of its own")
+    load_settings(None, {name: value})
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """Yield the words of each command ``iotide ...`` in lines of a shell, also after variables and in pipes."""
+    for line in re.sub(r"\\\n\s*", "", text).splitlines():
+        command = re.split(r"\s{2,}", line.strip().removeprefix("$ "))[0]  # a column of explanations may follow
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=_PUNCTUATION)
+        lexer.whitespace_split = True
+        with contextlib.suppress(ValueError):  # an apostrophe in a line of text
+            words = list(lexer)
+            for at in (at for at, word in enumerate(words[:-1]) if word == "iotide" and words[at + 1] in COMMANDS):
+                end = next((n for n, each in enumerate(words) if n > at and set(each) <= set(_PUNCTUATION)), None)
+                yield words[at + 1 : end]
+
+
+def parse(command: click.Command, words: list[str]) -> None:
+    """Parse a command line as the command does, without running it."""
+    with command.make_context("iotide", words) as context:
+        rest = [*context._protected_args, *context.args]
+        if isinstance(command, click.Group) and rest:
+            below = command.get_command(context, rest[0])
+            assert below is not None, rest[0]
+            parse(below, rest[1:])
+
+
+def check_command_lines(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    for kind in (click.Path, click.File):  # the files of examples do not exist
+        monkeypatch.setattr(kind, "convert", lambda self, value, param, context: value)
+    lines = list(command_lines(text))
+    for words in lines:
+        try:
+            parse(group, words)
+        except click.ClickException as error:
+            pytest.fail(f"iotide {' '.join(words)}: {error.format_message()}")
+    return len(lines)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_of_commands_parse(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_command_lines("\n".join(blocks(page, _SHELL)), monkeypatch)
+
+
 FOREIGN = {
     "strace": {"--absolute-timestamps"},
     "fio": {"--thinktime"},
@@ -131,6 +238,12 @@ def commands_of(command: click.Command, name: str = "") -> dict[str, click.Comma
             assert child is not None
             found |= commands_of(child, f"{name} {below}".strip())
     return found
+
+
+@pytest.mark.parametrize("name", commands_of(group))
+def test_examples_of_help_parse(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = commands_of(group)[name].help or ""
+    assert check_command_lines(text, monkeypatch) >= text.count("\n  iotide ")
 
 
 @pytest.fixture(scope="module")
