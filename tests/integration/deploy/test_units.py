@@ -15,6 +15,8 @@ from iotide.clients.job_fetch import fetch_for_all_jobs
 from iotide.results.jobs.job import JobList
 from support.places import PROGRAMS
 from support.system.commands import IOTIDE, Program, plain_environment
+from support.system.mounting import need_mounts
+from support.system.users import need_root
 from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.programs import need, need_library
 
@@ -45,12 +47,16 @@ def test_unit_has_no_setting_that_systemd_does_not_know(name: str, tmp_path: Pat
     assert "Unknown" not in told.stderr
 
 
-def test_aggregator_and_collector_do_all_they_do_within_their_units(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_mounts", [False, pytest.param(True, marks=need_root)], ids=["calls", "mounts"])
+def test_aggregator_and_collector_do_all_they_do_within_their_units(tmp_path: Path, has_mounts: bool) -> None:
     """A program is traced, journalled, archived, predicted and reported, and both end in order."""
     need("systemd-analyze")
     need_library("libseccomp.so.2")
     as_unit = [sys.executable, str(AS_UNIT)]
-    serve = [*as_unit, str(UNITS / "iotide.service"), *IOTIDE, "serve", "--state", str(tmp_path / "state")]
+    if has_mounts:
+        need_mounts()
+    mounts = ["--writable", str(tmp_path)] if has_mounts else []
+    serve = [*as_unit, str(UNITS / "iotide.service"), *mounts, *IOTIDE, "serve", "--state", str(tmp_path / "state")]
     serve += ["--ingest", f"ipc://{tmp_path}/in", "--publish", f"ipc://{tmp_path}/out", "--http", "127.0.0.1:0"]
     settings = tmp_path / "serve.toml"
     settings.write_text(f'[archive]\nfolder = "{tmp_path}/archives"\n[journal]\nsnapshot_s = 0.2\n')
