@@ -51,16 +51,26 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Categorical]:
     whole = {name: np.concatenate(values) for name, values in parts.items()}
     infos = [stream.info for stream in trace.streams.values()]
     result: dict[str, npt.NDArray[Any] | Categorical] = {name: whole[name] for name in _OF_CALL}
-    result["call"] = Categorical(whole["call"].astype(np.int32), names.calls)
-    result["file"] = Categorical(whole["file"].astype(np.int32), [file.path for file in names.files])
-    result["kind"] = Categorical(whole["kind"].astype(np.int32), [kind.name.lower() for kind in Kind])
-    result["layer"] = Categorical(whole["layer"].astype(np.int32), [layer.name.lower() for layer in Layer])
+    result["call"] = _categorical(whole["call"], names.calls)
+    result["file"] = _categorical(whole["file"], [file.path for file in names.files])
+    result["kind"] = _categorical(whole["kind"], [kind.name.lower() for kind in Kind])
+    result["layer"] = _categorical(whole["layer"], [layer.name.lower() for layer in Layer])
     result["stream"] = whole["stream"]
     for name in _OF_STREAM:
-        texts = sorted({getattr(info, name) for info in infos})
-        of_stream = np.array([texts.index(getattr(info, name)) for info in infos], np.int32)
-        result[name] = Categorical(of_stream[whole["stream"]], texts)
+        result[name] = _categorical(whole["stream"], [getattr(info, name) for info in infos])
     return result
+
+
+def _categorical(numbers: npt.NDArray[Any], texts: list[str]) -> Categorical:
+    """Return each text once: streams have equal ones, and code that a program copies has a number of its own.
+
+    Args:
+        numbers: index of each row's text.
+        texts: the texts, which may be equal.
+    """
+    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    code_of = np.array([codes[text] for text in texts], np.int32)
+    return Categorical(code_of[numbers], list(codes))
 
 
 def pandas_frame(columns: dict[str, npt.NDArray[Any] | Categorical]) -> pd.DataFrame:

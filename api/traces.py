@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -110,10 +111,8 @@ class Traces:
             **settings: those of ``[detect]`` in docs/configuration.md, such as ``mode="write"``.
         """
         chosen = DetectSettings.model_validate(settings)
-        self._trace.rule = chosen.rule
-        return detection_of(
-            self.paths, self._trace, chosen, AnalysisOptions(autocorrelation, strongest, wavelet)
-        ).report
+        trace = replace(self._trace, rule=chosen.rule)  # other results keep their own rule
+        return detection_of(self.paths, trace, chosen, AnalysisOptions(autocorrelation, strongest, wavelet)).report
 
     def layers(self, *, filter: str = "", top: int = 200) -> LayersReport:  # noqa: A002
         """Break I/O down by software layer, as ``iotide layers`` does.

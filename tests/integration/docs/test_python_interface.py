@@ -90,6 +90,39 @@ def test_frames_have_a_row_a_call(traces: Traces, library: str) -> None:
     assert int(np.asarray(frame["bytes"]).sum()) == int(moved.sum())
 
 
+_COPIED = [
+    {"call": "read", "path": "/scratch/a.py", "size": 10, "stream": "1", "command": "cp a.py b.py"},
+    {"call": "read", "path": "/scratch/a.py", "size": 20, "stream": "2", "command": "python a.py"},
+    {"call": "write", "path": "/scratch/out", "size": 40, "stream": "3", "command": "cp a.py b.py"},
+]
+"""Code that one program copies and another one executes."""
+
+
+def _written(tmp_path: Path, calls: list[dict[str, Any]]) -> Path:
+    path = tmp_path / "calls.jsonl"
+    path.write_text("".join(json.dumps({"start": at, "dur": 0.5} | call) + "\n" for at, call in enumerate(calls)))
+    return path
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_have_equal_texts_of_several_streams(library: str, tmp_path: Path) -> None:
+    pytest.importorskip(library)
+    frame = getattr(iotide.open(_written(tmp_path, _COPIED)), f"to_{library}")()
+    rows = {
+        (str(file), str(command)): size
+        for file, command, size in zip(*map(frame.__getitem__, ("file", "command", "bytes")), strict=True)
+    }
+    assert rows == {(call["path"], call["command"]): call["size"] for call in _COPIED}
+
+
+def test_results_do_not_depend_on_earlier_requests(tmp_path: Path) -> None:
+    path = _written(tmp_path, _COPIED)
+    asked = iotide.open(path)
+    asked.detect(count="everything", system_paths=("/scratch/",))
+    for name in ("graph", "advice", "layers", "rank", "detect"):
+        assert getattr(asked, name)() == getattr(iotide.open(path), name)(), name
+
+
 def test_results_are_shown_as_text_and_as_a_page(traces: Traces) -> None:
     results = (traces.detect(), traces.layers(), traces.graph(), traces.rank())
     for result in results:
