@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from .common.arguments.grouped_help import SectionCommand, SectionOption
-from .common.arguments.rates import Rate
+from .common.arguments.rates import FiniteRange, Rate
 
 if TYPE_CHECKING:
     from ..clients.schedulers.backends.contract import Backend, Planner
@@ -98,14 +98,12 @@ _MAX_LEASE_S: Final = 60.0
 )
 @_backend_option("--rpc", "rpc_bytes", type=Rate(), default="4194304", show_default=True, metavar="BYTES",
       help="lustre: size of an RPC.")  # fmt: skip
-@_backend_option("--longest-wait", "longest_wait_s", type=click.FloatRange(0, 3600, min_open=True), default=60.0,
+@_backend_option("--longest-wait", "longest_wait_s", type=FiniteRange(0, 3600, min_open=True), default=60.0,
       show_default=True, metavar="SECONDS", help="preload: maximum wait of a job in one phase.")  # fmt: skip
-@_run_option(
-    "--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between steps."
-)
-@_run_option("--floor", type=click.FloatRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
+@_run_option("--interval", type=FiniteRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between steps.")
+@_run_option("--floor", type=FiniteRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
       help="Share of the capacity that every job keeps.")  # fmt: skip
-@_run_option("--stale", "newest_s", type=click.FloatRange(0.5, 3600), default=5.0, metavar="SECONDS",
+@_run_option("--stale", "newest_s", type=FiniteRange(0.5, 3600), default=5.0, metavar="SECONDS",
       help="Age from which data of the aggregator is outdated.")  # fmt: skip
 @_run_option("--once", is_flag=True, help="Run one step, apply nothing, and end.")
 @_run_option("--json", "as_json", is_flag=True, help="Print each decision as one line of JSON.")

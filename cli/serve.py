@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .common.arguments.rates import FiniteRange
 from .common.console.logs import change_logs, log_to_standard_error
 from .common.ending import SignalHandler
 
@@ -68,7 +69,7 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     "--publish", metavar="ENDPOINT", help="Endpoint for predictions; none: off. [default: tcp://127.0.0.1:9789]"
 )
 @click.option(
-    "--interval", type=click.FloatRange(min=0.01), metavar="SECONDS", help="Time between predictions. [default: 1]"
+    "--interval", type=FiniteRange(min=0.01), metavar="SECONDS", help="Time between predictions. [default: 1]"
 )
 @click.option(
     "--state",

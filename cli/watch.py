@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .common.arguments.key_options import key_options
+from .common.arguments.rates import FiniteRange
 
 if TYPE_CHECKING:
     from ..events.network.curve import ClientKeys
@@ -43,7 +44,7 @@ usage.
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N predictions.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     metavar="SECONDS",
     help="Exit with status 1 if nothing arrives for this time.",
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.rates import FiniteRange
 
 if TYPE_CHECKING:
     from ...results.advice import Advice
@@ -48,7 +49,7 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 )
 @_judging_option(
     "--floor",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.02,
     show_default=True,
     metavar="SHARE",
@@ -56,7 +57,7 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 )
 @_judging_option(
     "--mtbf",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=86_400.0,
     show_default=True,
     metavar="S",

@@ -12,6 +12,7 @@ import click
 
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.key_options import key_options
+from ..common.arguments.rates import FiniteRange
 from ..common.arguments.tracer_options import tracer_options
 from ..common.console.logs import log_to_standard_error
 from ..common.job_end import ends_at_option
@@ -118,7 +119,7 @@ could be stopped, 2 bad usage or unreadable input; with --replay also if no FILE
 )
 @click.option(
     "--grace",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

@@ -11,6 +11,7 @@ import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
 from ..common.arguments.options import is_given, trace_detection_options
+from ..common.arguments.rates import FiniteRange
 from ..common.arguments.time_arguments import Moment, moment_of
 from .plotting import add_replay, check_picture, write_picture
 
@@ -96,7 +97,7 @@ _UNKNOWN: Final[dict[str, str]] = {
 @_analysis_option(
     "--every",
     "every_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     metavar="SECONDS",
     help="Time between the predictions of the replay.  [default: one per phase]",
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.rates import FiniteRange
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     "--min-share",
     metavar="SHARE",
     show_default=True,
-    type=click.FloatRange(0, 1, max_open=True),
+    type=FiniteRange(0, 1, max_open=True),
     default=0.001,
     help="In components of more than eight processes, prune the least active ones that together have "
     "at most this share of its interactions.",

@@ -10,6 +10,7 @@ import click
 
 from ...events.counted_text import counted
 from ..common.arguments.key_options import key_options
+from ..common.arguments.rates import FiniteRange
 from ..common.job_names import JobName
 
 _HELP = """Send finished traces to an aggregator, call by call in order of time, as if their programs ran now.
@@ -64,7 +65,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str) -> fl
 @click.option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content."
 )
-@click.option("--patience", "patience_s", type=click.FloatRange(min=1), default=60.0, show_default=True,
+@click.option("--patience", "patience_s", type=FiniteRange(min=1), default=60.0, show_default=True,
               metavar="SECONDS", help="Give up if the aggregator sends nothing for this time.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @key_options

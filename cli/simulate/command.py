@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.arguments.rates import Rate
+from ..common.arguments.rates import FiniteRange, Rate
 
 if TYPE_CHECKING:
     from ...clients.schedulers.fluid import Job
@@ -79,19 +79,19 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 )
 @_jobs_option(
     "--load",
-    type=click.FloatRange(0, 10, min_open=True),
+    type=FiniteRange(0, 10, min_open=True),
     metavar="SHARE",
     help=f"I/O of the classes, over the bandwidth, if each job ran alone.  [default: {_LOAD}]",
 )
 @_jobs_option(
     "--spread",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="SHARE",
     help="Standard deviation of iteration lengths of the jobs of a --class, over their mean.  [default: 0]",
 )
 @_jobs_option(
     "--jitter",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="SHARE",
     help="Standard deviation of gaps and volumes of each job of a --class, over their means.  [default: 0]",
 )
@@ -126,7 +126,7 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 )
 @_model_option(
     "--duration",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     metavar="SECONDS",
     show_default="20000; until all have ended for traces",
     help="Simulated time.",
@@ -137,13 +137,13 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 )
 @_predictions_option(
     "--wrong",
-    type=click.FloatRange(0, 10),
+    type=FiniteRange(0, 10),
     default=0.0,
     metavar="SHARE",
     help="Standard deviation of predicted over true periods and volumes (of their logarithms).",
 )
 @_predictions_option(
-    "--missing", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE", help="Share of jobs without prediction."
+    "--missing", type=FiniteRange(0, 1), default=0.0, metavar="SHARE", help="Share of jobs without prediction."
 )
 @_output_option(
     "--plot",
@@ -151,12 +151,8 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
     metavar="FILE",
     help="Draw the bandwidth of each job or class over time, one panel for each policy (.svg).",
 )
-@_output_option(
-    "--plot-from", type=click.FloatRange(min=0), metavar="SECONDS", help="Start of the chart.  [default: 0]"
-)
-@_output_option(
-    "--plot-to", type=click.FloatRange(min=0), metavar="SECONDS", help="End of the chart.  [default: the end]"
-)
+@_output_option("--plot-from", type=FiniteRange(min=0), metavar="SECONDS", help="Start of the chart.  [default: 0]")
+@_output_option("--plot-to", type=FiniteRange(min=0), metavar="SECONDS", help="End of the chart.  [default: the end]")
 @_output_option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     sources: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from .grouped_help import SectionOption
+from .rates import FiniteRange
 
 _AUTOMATIC: Final = ("auto", "-1")  # FTIO's spelling is -1
 _LOWEST_HZ, _HIGHEST_HZ = 1e-6, 1e6
@@ -99,7 +100,7 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
         _period(
             "--tolerance",
             metavar="SHARE",
-            type=click.FloatRange(0, 1),
+            type=FiniteRange(0, 1),
             default=0.8,
             help="Threshold of --outlier: share of the highest Z-score (zscore) or of the highest peak (peaks) that a "
             "candidate reaches, or largest distance within a cluster (dbscan).",

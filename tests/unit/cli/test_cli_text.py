@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 
+import click
 import pytest
 from click.testing import CliRunner
 from iotide.cli.common import job_names
@@ -26,6 +27,23 @@ def test_help_lists_all_commands() -> None:
 
 def test_unknown_command_is_bad_usage() -> None:
     assert CliRunner().invoke(group, ["surf"]).exit_code == 2
+
+
+def _numbers() -> dict[str, click.Parameter]:
+    found = {}
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        found |= {f"{name} {param.opts[0]}": param for param in command.params}
+    kinds = (click.FloatRange, click.types.FloatParamType)
+    return {name: param for name, param in found.items() if isinstance(param.type, kinds)}
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999"])
+@pytest.mark.parametrize("param", _numbers().values(), ids=_numbers())
+def test_number_that_is_not_finite_is_bad_usage(param: click.Parameter, text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        param.type.convert(text, param, None)
 
 
 def test_examples_in_docstrings_hold() -> None:
