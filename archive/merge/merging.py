@@ -23,6 +23,8 @@ _MAX_PENDING: Final = 1 << 25
 """Bytes of numbers without a pattern, and of patterns, above which they are written."""
 _MAX_KNOWN: Final = 65_536
 """Maximum number of remembered pieces, by digest."""
+_MAX_REPEATED: Final = 256
+"""Maximum number of remembered lists of pieces."""
 _NUMBERS: Final = 9
 """Index of the numbers without a pattern among the pieces of a part."""
 _GROUP_BYTES: Final = 1024
@@ -84,6 +86,8 @@ class Merger:
         self._groups: dict[Key, _Group] = {}
         self._known: dict[bytes, int] = {}
         self.pieces = pieces
+        self._repeated: dict[tuple[PartKind, int], tuple[list[bytes], tuple[int, ...]]] = {}
+        """Numbers of pieces by the identity of their list, which lives as long as it is here. Alike parts share it."""
         self._waiting: list[tuple[tuple[int, int], int, bytes]] = []
         """Unwritten pieces: kind, number, and the piece."""
         self._waiting_bytes = 0
@@ -107,10 +111,8 @@ class Merger:
         Raises:
             ValueError: the part is too large.
         """
-        if any(len(piece) > MAX_PIECE for piece in part.pieces) or len(part.numbers) > MAX_NUMBERS:
-            raise ValueError(f"a piece has at most {MAX_PIECE} bytes, a part at most {MAX_NUMBERS} numbers")
-        numbers = [self._number_of((kind, place), piece) for place, piece in enumerate(part.pieces)]
-        key = Key(kind, ordinal, lane, tuple(numbers), len(part.numbers))
+        numbers = self._numbers_of(kind, part)
+        key = Key(kind, ordinal, lane, numbers, len(part.numbers))
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = _Group()
@@ -133,6 +135,20 @@ class Merger:
             if following is None or following[:2] != key[:2]:  # so that damage affects parts of one kind only
                 self._write_merged(merged)
                 merged, length = [], 0
+
+    def _numbers_of(self, kind: PartKind, part: Part) -> tuple[int, ...]:
+        """Return the numbers of a part's pieces."""
+        known = self._repeated.get((kind, id(part.pieces)))
+        if (known is None and any(len(piece) > MAX_PIECE for piece in part.pieces)) or len(part.numbers) > MAX_NUMBERS:
+            raise ValueError(f"a piece has at most {MAX_PIECE} bytes, a part at most {MAX_NUMBERS} numbers")
+        if known is not None:
+            return known[1]
+        numbers = tuple([self._number_of((kind, place), piece) for place, piece in enumerate(part.pieces)])
+        if len(self._repeated) >= _MAX_REPEATED:
+            self._repeated.clear()
+        if len(self._known) < _MAX_KNOWN:  # otherwise an unknown piece gets a new number each time
+            self._repeated[kind, id(part.pieces)] = part.pieces, numbers
+        return numbers
 
     def _number_of(self, what: tuple[int, int], piece: bytes) -> int:
         digest = blake2b(piece, digest_size=20).digest()

@@ -8,7 +8,7 @@ import select
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -219,6 +219,13 @@ class ProcessFileMetadata:
             if info.filesystem not in _STRIPED:  # each process asks for itself
                 view.infos[path, spelled] = info
         return info
+
+    def infos(self, files: Iterable[tuple[int, str, FileType]]) -> list[FileInfo]:
+        """Return the metadata of files, each with its number, path and the type that its spelling implies."""
+        if self._view is not None:
+            self._forget_old(self._view)
+        recent = {} if self._view is None else self._view.infos  # only files whose metadata may be reused
+        return [recent.get((path, spelled)) or self(path, spelled) for _, path, spelled in files]
 
     def named(self) -> dict[bytes, FileInfo]:
         """Return the results of the last second, by the names that processes use. ``keep`` adds to them."""

@@ -16,6 +16,8 @@ def clean_job(job: str) -> str:
     >>> clean_job("a/../b"), clean_job(".."), clean_job("a" + chr(7)), clean_job("")
     ('a/../b', '??', 'a?', 'unknown')
     """
+    if job.isprintable() and 2 < len(job) <= LONGEST_JOB:  # usually; each stream of a job asks several times
+        return job
     if job in (".", ".."):
         return "?" * len(job)
     return "".join(letter if letter.isprintable() else "?" for letter in job[:LONGEST_JOB]) or "unknown"

@@ -47,6 +47,10 @@ class FileFacts(Protocol):
         """Return the metadata of a file. It uses its path and the type that its spelling implies."""
         ...
 
+    def infos(self, files: Iterable[tuple[int, str, FileType]]) -> list[FileInfo]:
+        """Return the metadata of files, each with its number, path and the type that its spelling implies."""
+        ...
+
     def named(self) -> Mapping[bytes, FileInfo]:
         """Return cached metadata by file name; must be called again before each use."""
         ...

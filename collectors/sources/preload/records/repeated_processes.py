@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -16,7 +18,7 @@ from .....events.schema import COLUMNS
 from .definition_log import entries_of
 from .lines import Lines, marks
 from .names import FileFacts, spelled
-from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
+from .ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, ENTRY_PAD, ENTRY_UNSEEN, MARK_WORDS
 
 MAX_LOG: Final = 32_768
 """Maximum size of a process's definitions for a lookup, bytes."""
@@ -36,6 +38,11 @@ _WITH_PATH: Final = b":p"
 """Code for a path in the specification of a call."""
 _NOT_OF_FILES: Final = "anon_inode:"
 """Prefix of paths that describe the behaviour of a process."""
+_FILE: Final = b"\xff" * ENTRY.size
+"""Stands for the definition of a file. No header of another definition is equal."""
+
+_spelled_again = lru_cache(maxsize=4096)(spelled)
+"""``spelled`` for files that many processes use, as those of a build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +60,32 @@ class Shape:
     @classmethod
     def of(cls, log: Sequence[bytes], lines_digest: bytes) -> Shape | None:
         """Return the shape of a process. Returns None if results other than the paths depend on the file names."""
-        digest = blake2b(lines_digest, digest_size=20)
+        parts, defined = [lines_digest], array("Q")
         places: dict[str, int] = {}
         files: list[tuple[str, FileType]] = []
+        unpack, head = ENTRY.unpack_from, ENTRY.size  # entries_of would take half of the time
         for entries in log:
-            for kind, number, aux, text in entries_of(entries):
+            at, end = 0, len(entries)
+            while at < end:
+                size, kind, length, number, aux = unpack(entries, at)
+                text, at = entries[at + head : at + head + length], at + size
+                if kind == ENTRY_PAD:
+                    continue
                 if kind != ENTRY_FILE:
                     if kind == ENTRY_UNSEEN or (kind == ENTRY_CALL and _WITH_PATH in text):
                         return None
-                    digest.update(b"%d %d %d %d " % (kind, number, aux, len(text)) + text)
+                    parts += (ENTRY.pack(0, kind, length, number, aux), text)
                     continue
-                path, type_ = spelled(text)
+                path, type_ = _spelled_again(text)
                 if not path or path.startswith(_NOT_OF_FILES):
                     return None
                 place = places.setdefault(path, len(files))
                 if place == len(files):
                     files.append((path, type_))
-                digest.update(b"%d %d %d;" % (ENTRY_FILE, number, place))
-        return cls(digest.digest(), files)
+                parts.append(_FILE)
+                defined.append(number << 32 | place)
+        parts.append(defined.tobytes())
+        return cls(blake2b(b"".join(parts), digest_size=20).digest(), files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +94,13 @@ class ProcessTemplate:
 
     Attributes:
         records: mask of the lines that are records, bool[lines].
-        columns: columns of their events, without start, duration, pid, tid and rank.
+        events: their events, without start, duration, pid, tid and rank.
         defined: their definitions, with numbers in place of files.
         files: number, path and type implied by the spelling; other metadata of a file may have changed since.
     """
 
     records: npt.NDArray[np.bool_]
-    columns: dict[str, Any]
+    events: EventBatch
     defined: Definitions
     files: list[tuple[int, str, FileType]]
 
@@ -107,7 +122,7 @@ class ProcessTemplate:
                 if entry.type == ENTRY_UNSEEN:
                     return None
                 if entry.type == ENTRY_FILE:
-                    types.setdefault(*spelled(entry.text))
+                    types.setdefault(*_spelled_again(entry.text))
         if any(info.path not in types for _, info in definitions.files):
             return None
         records = marks(lines) != MARK_WORDS
@@ -117,7 +132,7 @@ class ProcessTemplate:
             name: _constant_or_copy(name, column) for name, column in batch.columns().items() if name not in _OWN
         }
         files = [(number, info.path, types[info.path]) for number, info in definitions.files]
-        return cls(records, columns, definitions, files)
+        return cls(records, make_batch(len(batch), columns), definitions, files)
 
     def of_files(self, files: Sequence[tuple[str, FileType]]) -> ProcessTemplate | None:
         """Return the template for other file paths; None if the number of files differs."""
@@ -137,12 +152,12 @@ class ProcessTemplate:
         start, duration = times[:, 0] + clock_offset_ns, times[:, 1].copy()
         if ((start | duration) >> _MAX_BITS).any():
             return None
-        return make_batch(len(start), {**self.columns, "start": start, "duration": duration, **own})
+        return self.events.replace(start=start, duration=duration, **own)
 
     def definitions(self, facts: FileFacts) -> Definitions:
         """Return the definitions of such a process, with current file metadata."""
         facts.refresh()
-        infos = {path: facts(path, type_) for _, path, type_ in self.files}
+        infos = dict(zip([path for _, path, _ in self.files], facts.infos(self.files), strict=True))
         if facts.has_pending:
             for path, striping in facts.take_answers(last=True):
                 infos[path] = msgspec.structs.replace(
