@@ -32,8 +32,8 @@ _MIN_GROWTH: Final = 256 << 20
 """Minimum growth for that, bytes."""
 _RETURN_INTERVAL_S: Final = 10.0
 """Minimum time between returns of free memory, s."""
-_RETURN_GROWTH: Final = 8 << 20
-"""Growth of the memory since the last return after which free memory is returned, bytes."""
+_RETURN_SHARE: Final = 1 / 1000
+"""Maximum share of the time for returns."""
 
 
 def return_free_memory() -> None:
@@ -64,20 +64,20 @@ class GarbageCollections:
         self._memory, self._return_memory = memory, return_memory
         self.complete = 0
         self._next_s, self._limit_bytes = 0.0, 0.0
-        self._return_at_s, self._returned_bytes = clock() + _RETURN_INTERVAL_S, memory()
+        self._return_at_s = clock() + _RETURN_INTERVAL_S
         self.collect_all()
 
     def step(self) -> None:
-        """Collect garbage among new objects, or among all if that is due. Return free memory if there may be much."""
-        memory = self._memory()
-        if self._clock() >= self._next_s or memory > self._limit_bytes:
+        """Collect garbage among new objects, or among all if that is due. Return free memory at intervals."""
+        if self._clock() >= self._next_s or self._memory() > self._limit_bytes:
             self.collect_all()
         else:
             gc.collect()
             gc.freeze()
-        if self._clock() >= self._return_at_s and memory >= self._returned_bytes + _RETURN_GROWTH:
+        if (begun_s := self._clock()) >= self._return_at_s:
             self._return_memory()
-            self._return_at_s, self._returned_bytes = self._clock() + _RETURN_INTERVAL_S, self._memory()
+            ended_s = self._clock()
+            self._return_at_s = ended_s + max(_RETURN_INTERVAL_S, (ended_s - begun_s) / _RETURN_SHARE)
 
     def collect_all(self) -> None:
         """Collect garbage among all objects."""

@@ -80,23 +80,21 @@ def test_all_objects_are_examined_less_often_if_it_takes_long(monkeypatch: pytes
     assert collections.complete == 2
 
 
-def test_free_memory_is_returned_when_the_memory_has_grown_and_not_too_often() -> None:
-    now, memory, returns = [0.0], [100 * MIB], []
+@pytest.mark.parametrize(("took_s", "expected"), [(0.0, [10.0, 20.0, 30.0, 40.0]), (0.02, [10.0, 31.0])])
+def test_free_memory_is_returned_at_intervals_and_less_often_if_it_takes_long(
+    took_s: float, expected: list[float]
+) -> None:
+    now, returns = [0.0], list[float]()
 
     def return_memory() -> None:
         returns.append(now[0])
-        memory[0] -= 4 * MIB
+        now[0] += took_s
 
-    collections = GarbageCollections(lambda: memory[0], lambda: now[0], return_memory)
-    for second in range(1, 61):
-        now[0] = float(second)
-        memory[0] += MIB
-        collections.step()
-    assert returns == [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
-    for second in range(61, 101):  # the memory is constant
+    collections = GarbageCollections(lambda: 100 * MIB, lambda: now[0], return_memory)
+    for second in range(1, 46):
         now[0] = float(second)
         collections.step()
-    assert returns[6:] == []
+    assert returns == expected
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not glibc")
