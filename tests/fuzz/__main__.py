@@ -1,7 +1,7 @@
 """Long fuzzing runs: ``python -m fuzz --time 600`` with ``tests`` in PYTHONPATH. Targets share the time equally.
 
-One line per target contains the number of tried inputs. Inputs that caused a failure are stored, with the command to
-repeat it.
+One line per target contains the number of tried inputs, and that of all runs with the same folder. Inputs that caused a
+failure are stored, with the command to repeat it.
 """
 
 from __future__ import annotations
@@ -52,13 +52,22 @@ def main() -> None:
     if helpers is not None:
         sanitizing.build(helpers)
     found = fuzzed(names, options.time, options.jobs, options.seed, options.keep, helpers)
+    totals = added_to_totals(options.keep / "totals.json", found.inputs)
     for name in names:
         rate = found.inputs[name] / max(found.seconds[name], 0.001)
-        print(f"{name:20} {found.inputs[name]:>12,} inputs {rate:>8,.0f} a second")
+        print(f"{name:20} {found.inputs[name]:>12,} inputs {rate:>8,.0f} a second {totals[name]:>12,} in all runs")
     print(f"{'together':20} {found.inputs.total():>12,} inputs, seeds from {options.seed} on")
+    print(f"{'all runs':20} {totals.total():>12,} inputs")
     for defect in found.defects:
         print(defect)
     sys.exit(bool(found.defects))
+
+
+def added_to_totals(path: Path, inputs: Counter[str]) -> Counter[str]:
+    """Add the inputs of a run to those of all runs in a file, by target, and return the sums."""
+    totals = Counter[str](json.loads(path.read_text()) if path.exists() else {}) + inputs
+    path.write_text(json.dumps(totals, indent=1, sort_keys=True))
+    return totals
 
 
 def fuzzed(names: Sequence[str], most_s: float, jobs: int, seed: int, keep: Path, helpers: Path | None) -> Found:

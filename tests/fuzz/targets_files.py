@@ -35,6 +35,7 @@ from support.formats.round_trips import archive_bytes, converted_trace
 from support.servers.killed_aggregator import Schedule
 from support.tracing.regions import MadeRegion
 
+from .forked import fork_readers
 from .mutation import Choose, change_bytes, change_tree
 from .target import DATA, ORIGIN, Target, Unsound, check, read_as, read_path
 
@@ -293,6 +294,11 @@ def otf2_samples() -> list[bytes]:
 
 
 def otf2_reader() -> Callable[[bytes], None]:
+    from iotide.collectors.sources import _subprocess_reader
+    from iotide.events.otf2_library import load
+
+    load()  # before the forks
+    fork_readers(_subprocess_reader)
     folder = tempfile.TemporaryDirectory(prefix="iotide-fuzz-")
     path = Path(folder.name) / "trace.otf2"
     names = frozenset(msgspec.msgpack.decode(otf2_samples()[0], type=dict[str, bytes]))
@@ -329,6 +335,14 @@ def darshan_samples() -> list[bytes]:
     return [path.read_bytes() for path in logs[:3]]
 
 
+def darshan_reader() -> Callable[[bytes], None]:
+    from darshan.backend import cffi_backend  # noqa: F401  (before the forks)
+    from iotide.collectors.sources.darshan import pipe
+
+    fork_readers(pipe)
+    return read_as("darshan")
+
+
 def _late(make: Callable[[], Callable[[bytes], None]]) -> Callable[[bytes], None]:
     """Return a lazily created object, so that only the running target creates its folder."""
     made: list[Callable[[bytes], None]] = []
@@ -353,6 +367,6 @@ def targets() -> list[Target]:
         Target("source-parquet", _converted("parquet"), _late(lambda: read_as("parquet")), quick=150),
         Target("source-hdf5", _converted("hdf5"), _late(hdf5_reader), quick=300),
         Target("source-recorder", recorder_samples, _late(recorder_reader), changed_recorder, quick=250),
-        Target("source-otf2", otf2_samples, _late(otf2_reader), changed_recorder, quick=4),
-        Target("source-darshan", darshan_samples, _late(lambda: read_as("darshan")), quick=2),
+        Target("source-otf2", otf2_samples, _late(otf2_reader), changed_recorder, quick=10),
+        Target("source-darshan", darshan_samples, _late(darshan_reader), quick=5),
     ]
