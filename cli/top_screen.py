@@ -23,6 +23,7 @@ from ..clients.terminal.top_text import (
     strip_control,
     total_line,
 )
+from ..clients.text.printable import padded
 from ..events.errors import InputError
 from ..events.network.job_addresses import job_path
 from ..results.jobs.fleet import Fleet, FleetOrder
@@ -205,7 +206,7 @@ class _Screen:
             now_s = answer.fleet.made_at_s
             for row, job in enumerate(jobs[first : first + room]):
                 look = curses.A_REVERSE if first + row == wanted.chosen else curses.A_NORMAL
-                _put(window, row + 2, job_line(job, now_s, width).ljust(width), width, look)
+                _put(window, row + 2, job_line(job, now_s, width), width, look)
             foot = _HELP
         if wanted.typing or wanted.search:
             foot = strip_control(f"search: {wanted.search}{'_' if wanted.typing else ''}")
@@ -217,4 +218,4 @@ class _Screen:
 
 def _put(window: _Window, row: int, text: str, width: int, look: int) -> None:
     with contextlib.suppress(curses.error):  # the last cell of a screen, or a window that has shrunk
-        window.addnstr(row, 0, text, max(width, 1), look)
+        window.addstr(row, 0, padded(text, max(width, 1)), look)

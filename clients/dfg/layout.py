@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..text.printable import width_of
 from .layering import assign_layers
 from .scene import END, START, Node, Scene
 
@@ -87,12 +87,8 @@ def size_of(node: Node) -> tuple[float, float]:
     """Return the width and height of a node's text, pixels."""
     if node.marker:
         return _MARKER, _MARKER
-    widest = max([_text_width(node.title) * _BOLD_LETTER, *(_text_width(line) * _LETTER for line in node.lines)])
+    widest = max([width_of(node.title) * _BOLD_LETTER, *(width_of(line) * _LETTER for line in node.lines)])
     return max(widest, 40.0) + 2 * _MARGIN, (1 + len(node.lines)) * LINE_HEIGHT + _MARGIN
-
-
-def _text_width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _initial_layout(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, Box]:

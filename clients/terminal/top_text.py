@@ -11,6 +11,7 @@ from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
 from ..text.headline import headline_text
 from ..text.prediction_text import sparkline
+from ..text.printable import padded, width_of
 from ..text.units import byte_text, clock_lines, clock_text, duration_text, rate_text
 
 ORDERS: Final[tuple[FleetOrder, ...]] = ("bandwidth", "job", "user", "period", "next", "written", "read", "last")
@@ -61,7 +62,7 @@ def job_line(job: FleetJob, now_s: float, width: int) -> str:
     mark = "!" if job.alerts or job.failures or not job.complete else ""
     cells = (rate, period, due, byte_text(job.bytes_written))
     line = _row(width, strip_control(job.job), strip_control(job.user), f"{job.state}{mark}", *cells)
-    return (f"{line} {sparkline(job.recent, _SPARK):<{_SPARK}}" if width >= _WIDE else line)[:width]
+    return padded(f"{line} {sparkline(job.recent, _SPARK):<{_SPARK}}" if width >= _WIDE else line, width)
 
 
 def detail_lines(detail: JobDetail, prediction: Prediction | None, width: int) -> Iterator[str]:
@@ -102,10 +103,14 @@ _RIGHT: Final = ("bandwidth", "period", "next", "written")
 def _row(width: int, job: str, user: str, state: str, rate: str, period: str, due: str, written: str) -> str:
     """Return cells side by side; long cells are cut at their end."""
     room = max(width - _FIXED - (_SPARK + 1 if width >= _WIDE else 0), _MIN_NAME)
-    return f"{job[:room]:<{room}} {user[:8]:<8} {state[:8]:<8} {rate:>10} {period:>11} {due:>11} {written:>8}"
+    names = f"{padded(job, room)} {padded(user, 8)} {padded(state, 8)}"
+    return f"{names} {rate:>10} {period:>11} {due:>11} {written:>8}"
 
 
 def _path_end(before: str, path: str, width: int) -> str:
     """Return a line with the end of a path, which is the most informative part."""
     room = max(width - len(before), _MIN_NAME)
-    return before + (path if len(path) <= room else f"...{path[3 - room :]}")
+    if width_of(path) <= room:
+        return before + path
+    end = next(end for at in range(max(len(path) - room, 0), len(path) + 1) if width_of(end := path[at:]) <= room - 3)
+    return f"{before}...{end}"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import doctest
 import io
 
 import pytest
 from iotide.cli.run.messages import print_message
+from iotide.clients.text import printable
 from iotide.clients.text.advice_text import print_advice
 from iotide.results.advice import Advice, AdviceFinding, Spent
 
 NAME = "/scratch/a\nb\x1b[31m\udcff"
+
+
+def test_examples_in_docstrings_hold() -> None:
+    assert doctest.testmod(printable).failed == 0
 
 
 def test_advice_has_one_line_per_name() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients.terminal import top_text
 from iotide.clients.terminal.top_text import ORDERS, detail_lines, header_line, job_line, total_line
+from iotide.clients.text.printable import width_of
 from iotide.results.jobs.fleet import Fleet, FleetJob
 from support.jobs.result_factories import make_detail, make_prediction
 
@@ -31,9 +32,27 @@ def test_lines_fit_and_are_printable_whatever_jobs_are_called(name: str, user: s
     one = job(name, user=user, period_s=12.34, next_start_s=NOW_S + 7261, recent=[1.0, 2.0])
     for line in (job_line(one, NOW_S, width), header_line(width, "next")):
         assert line.isprintable()
-        assert len(line) <= width
+        assert width_of(line) <= width
     detail = make_detail().model_copy(update={"job": name, "command": user, "losses": {name: 1}})
     assert all(line.isprintable() for line in detail_lines(detail, make_prediction("x"), width))
+
+
+@given(st.text(max_size=60), st.text(max_size=20), st.sampled_from([80, 99, 120]))
+def test_cells_stand_in_the_same_columns_whatever_jobs_are_called(name: str, user: str, width: int) -> None:
+    plain, line = job_line(job(), NOW_S, width), job_line(job(name, user=user), NOW_S, width)
+    cells = plain[plain.index("running") :]
+    assert line.endswith(cells)
+    assert width_of(line) == width_of(plain) == width
+
+
+@pytest.mark.parametrize("width", [50, 80])
+def test_path_is_cut_at_its_beginning_to_the_width(width: int) -> None:
+    for path in ("/scratch/" + "日本語/" * 40 + "out", "/scratch/" + "a" * 90, "/e" + "e\u0301" * 60):
+        detail = make_detail()
+        files = [detail.files[0].model_copy(update={"path": path})]
+        line = list(detail_lines(detail.model_copy(update={"files": files}), None, width))[-1]
+        assert width_of(line) <= width
+        assert line.endswith(path[-2:])
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
