@@ -32,8 +32,8 @@ _MIN_GROWTH: Final = 256 << 20
 """Minimum growth for that, bytes."""
 _RETURN_INTERVAL_S: Final = 10.0
 """Minimum time between returns of free memory, s."""
-_RETURN_SHARE: Final = 1 / 1000
-"""Maximum share of the time for returns."""
+_RETURN_SHARE: Final = 1 / 5000
+"""Maximum share of the time for returns. One takes milliseconds, and a tenth of a second with 2 GB in small blocks."""
 
 
 def return_free_memory() -> None:
