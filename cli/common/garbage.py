@@ -33,7 +33,7 @@ _MIN_GROWTH: Final = 256 << 20
 _RETURN_INTERVAL_S: Final = 10.0
 """Minimum time between returns of free memory, s."""
 _RETURN_SHARE: Final = 1 / 5000
-"""Maximum share of the time for returns. One takes milliseconds, and a tenth of a second with 2 GB in small blocks."""
+"""Maximum share of a core for returns. One takes milliseconds, and a tenth of a second with 2 GB in small blocks."""
 
 
 def return_free_memory() -> None:
@@ -49,6 +49,7 @@ class GarbageCollections:
         memory: returns the memory of the process, bytes.
         clock: monotonic clock, s.
         return_memory: returns free memory to the system.
+        effort: CPU time of this thread, s.
 
     Attributes:
         complete: number of collections of all objects.
@@ -59,9 +60,10 @@ class GarbageCollections:
         memory: Callable[[], int],
         clock: Callable[[], float] = time.monotonic,
         return_memory: Callable[[], None] = return_free_memory,
+        effort: Callable[[], float] = time.thread_time,
     ) -> None:
         self._clock = clock
-        self._memory, self._return_memory = memory, return_memory
+        self._memory, self._return_memory, self._effort = memory, return_memory, effort
         self.complete = 0
         self._next_s, self._limit_bytes = 0.0, 0.0
         self._return_at_s = clock() + _RETURN_INTERVAL_S
@@ -74,10 +76,11 @@ class GarbageCollections:
         else:
             gc.collect()
             gc.freeze()
-        if (begun_s := self._clock()) >= self._return_at_s:
+        if self._clock() >= self._return_at_s:
+            spent_s = self._effort()
             self._return_memory()
-            ended_s = self._clock()
-            self._return_at_s = ended_s + max(_RETURN_INTERVAL_S, (ended_s - begun_s) / _RETURN_SHARE)
+            spent_s = self._effort() - spent_s  # on a busy machine, the elapsed time is much longer
+            self._return_at_s = self._clock() + max(_RETURN_INTERVAL_S, spent_s / _RETURN_SHARE)
 
     def collect_all(self) -> None:
         """Collect garbage among all objects."""
