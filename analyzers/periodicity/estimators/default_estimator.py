@@ -115,6 +115,9 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         )
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)
+        if view.ended:
+            # a wave of few cycles is as little evidence as few phases
+            confidence = finished_job_confidence(confidence, 0.0, max(round(len(window) / period) - 1, 1))
     if confidence < _NONE:
         return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
     if not by_phases:

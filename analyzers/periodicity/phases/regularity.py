@@ -161,7 +161,7 @@ def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: fl
         if (deviation := _deviation(pauses)) >= min(most, TUNING.tolerances.on_time * rest.period):
             return None
         found = replace(rest, since=found.since, stray=n - len(pauses))
-    chance = chance_of(deviation / free, len(pauses))
+    chance = _of_choices(chance_of(deviation / free, len(pauses)), n, n - len(pauses))
     return replace(found, pauses=pauses, pause_spread=deviation / found.period, chance=chance)
 
 
@@ -218,7 +218,13 @@ def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: boo
     )
     if rest.spread >= min(TUNING.tolerances.clearly_smaller_spread * found.spread, most):
         return found
-    return replace(rest, since=found.since, missed=missed, stray=count)
+    return replace(rest, since=found.since, missed=missed, stray=count, chance=_of_choices(rest.chance, n, count))
+
+
+def _of_choices(chance: float, intervals: int, stray: int) -> float:
+    """Return the probability that any choice of so many stray intervals leaves intervals as regular by chance."""
+    ways = math.lgamma(intervals + 1) - math.lgamma(stray + 1) - math.lgamma(intervals - stray + 1)
+    return math.exp(min(math.log(chance) + ways, 0.0)) if chance else 0.0
 
 
 def _with_drift(found: Regularity) -> Regularity:

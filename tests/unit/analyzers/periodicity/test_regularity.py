@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from iotide.analyzers.periodicity.phases.changes import last_change
@@ -237,3 +239,22 @@ def test_intervals_of_which_more_than_half_are_missed_or_stray_have_no_period() 
     found = measured(at_random, 2.4)
     assert found.missed == found.stray == 0
     assert found.spread > 0.3
+
+
+@pytest.mark.parametrize("pauses", [1, 2])
+def test_chance_of_regular_intervals_includes_the_choice_of_those_left_out(pauses: int) -> None:
+    rng = np.random.default_rng(7)
+    intervals = 50 * rng.normal(1, 0.02, 14)
+    regular = measured(intervals, 1.0).chance
+    places = [4, 9][:pauses]
+    found = measured(np.insert(intervals, places, 420.0), 1.0)
+    assert found.stray == pauses
+    assert found.chance == pytest.approx(regular * math.comb(14 + pauses, pauses), rel=1e-6, abs=0)
+
+
+def test_of_very_many_intervals_several_may_be_left_out() -> None:
+    intervals = np.random.default_rng(5).normal(50, 1, 4_000)
+    intervals[100::101] = 420.0
+    found = measured(intervals, 1.0)
+    assert found.stray > 30
+    assert 0 <= found.chance < 1e-6

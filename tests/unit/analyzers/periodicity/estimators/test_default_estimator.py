@@ -365,3 +365,14 @@ def test_no_period_is_told_that_would_be_read_as_nought_percent(ended: bool) -> 
         answer = found(values, ended=ended)
         assert answer.period_s is None or answer.confidence >= 0.005
         assert answer.period_s is not None or answer.next_phase is None
+
+
+@pytest.mark.parametrize("seed", [9100061, 9100279, 9100440])
+def test_few_phases_of_random_length_have_no_period_however_many_readings_are_tried(seed: int) -> None:
+    edges = np.cumsum(np.random.default_rng(seed).uniform(2, 40, 60))
+    edges = edges[edges < 600]
+    edges = edges[: len(edges) // 2 * 2]
+    at = np.arange(np.floor(edges[0]), np.ceil(edges[-1]) + 1)
+    signal = np.diff(np.interp(at, edges, np.cumsum(np.diff(edges, prepend=0.0) * (np.arange(len(edges)) % 2))))
+    whole = SignalWindow(1e8 * signal, bin_s=1.0, start_s=0.0, now_s=float(len(signal)), ended=True)
+    assert estimate(whole, DetectSettings()).confidence < 0.5
