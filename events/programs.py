@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _INTERPRETERS: Final = re.compile(
@@ -28,6 +29,17 @@ def program_name(command: str) -> str:
         elif words[1] in _MODULE and len(words) > 2:
             name = f"{name} {words[1]} {_base(words[2])}"
     return name[:_LONGEST]
+
+
+@lru_cache(maxsize=4096)
+def is_interpreter(command: str) -> bool:
+    """Return whether the program of a command line is an interpreter.
+
+    >>> is_interpreter("/usr/bin/python3.11 web.py"), is_interpreter("./web")
+    (True, False)
+    """
+    words = command.split(None, 1)
+    return bool(words) and _INTERPRETERS.fullmatch(_base(words[0])) is not None
 
 
 def _base(path: str) -> str:

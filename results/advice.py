@@ -98,7 +98,7 @@ class AdviceFinding(Model):
     share: float
     """The cost as a share of the run."""
     gain_s: float
-    """Expected saving of the change, s: the geometric mean of the two below."""
+    """Expected saving of the change, s: between the two below."""
     gain_least_s: float = 0.0
     """Saving if all time between the calls is the program's own work."""
     gain_most_s: float = 0.0

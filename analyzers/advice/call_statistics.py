@@ -17,7 +17,7 @@ from ..file_groups import DATA
 from ..layers.state.registries import class_name
 from .cells import Rows
 from .extents import Extents, Flushes
-from .gaps import stretch_of
+from .gaps import WAITS_NS, stretch_of
 from .keys import NAME, RENAME, Keys, split
 from .path_patterns import common_pattern
 from .settings import AdviceSettings
@@ -280,19 +280,40 @@ class Calls:
         return self.sums[:, 1]
 
     @cached_property
-    def gap_ns(self) -> Floats:
-        """Time between the calls of each row that goes if they go, ns. It is that of the first calls, scaled."""
+    def _gaps(self) -> tuple[Floats, Floats, Floats, Flags]:
         gaps = self.statistics.gaps
         if not len(gaps.key):
-            return np.zeros(len(self.rows))
+            none = np.zeros(len(self.rows))
+            return none, none, none + 1.0, self.ns >= WAITS_NS * self.calls
         order = np.argsort(gaps.key)
-        known = gaps.key[order]
+        known, sums = gaps.key[order], gaps.sums[order]
+        stretch, waits = stretch_of(known, sums)
         key = self.statistics.cells.key[self.rows]
         at = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        calls, ns, call_ns, logs = gaps.sums[order[at], :4].T
-        calls = np.maximum(calls, 1)
-        each = ns / calls * stretch_of(calls, call_ns, logs)
-        return np.where(known[at] == key, each, 0.0) * self.calls
+        found = known[at] == key
+        scale = np.where(found, stretch[at] / np.maximum(sums[at, 0], 1), 0.0) * self.calls
+        waits = np.where(found, waits[at], self.ns >= WAITS_NS * self.calls)
+        return sums[at, 1] * scale, sums[at, 4] * scale, np.where(found, stretch[at], 1.0), waits
+
+    @property
+    def gap_ns(self) -> Floats:
+        """Time between the calls of each row that may go if they go, ns. It is that of the first calls, scaled."""
+        return self._gaps[0]
+
+    @property
+    def sure_gap_ns(self) -> Floats:
+        """Part of it that surely goes, ns: the least time of an interpreter or a library."""
+        return self._gaps[1]
+
+    @property
+    def stretch(self) -> Floats:
+        """Factor by which other processes lengthen the calls of each row; 1 if unknown."""
+        return self._gaps[2]
+
+    @property
+    def waits(self) -> Flags:
+        """Rows whose calls typically wait for storage, and do not only copy from or to memory."""
+        return self._gaps[3]
 
     @property
     def bytes(self) -> Ints:

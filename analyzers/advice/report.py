@@ -13,7 +13,7 @@ from ...results.prediction import Prediction
 from ..common.texts import size_text
 from ..file_groups import CHANNEL, DATA, SYSTEM
 from .call_statistics import LOWEST, Calls, CallStatistics, Flags, Floats
-from .rules.claims import findings_of
+from .rules.claims import Floor, findings_of
 from .rules.rules_chunks import chunks
 from .rules.rules_conflicts import conflicts
 from .rules.rules_locks import locks
@@ -75,6 +75,7 @@ def advice_of(statistics: CallStatistics, periodicity: Prediction | None = None,
 def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> list[AdviceFinding]:
     if not len(calls.rows):
         return []
+    settings = calls.statistics.settings
     places = AccessOrders(calls)
     by_chunks, chunked = chunks(calls)
     claims = [
@@ -89,7 +90,7 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
         *small_requests(calls, chunked, places),
     ]
     found = [
-        *findings_of(calls, claims, run_s, floor_s),
+        *findings_of(calls, claims, run_s, Floor(settings.floor_share, settings.floor_s)),
         *imbalance(calls, run_s, floor_s),
         *mounts(calls, run_s, floor_s),
         *checkpoints(calls, periodicity, run_s, floor_s),

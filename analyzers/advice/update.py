@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind
 from ...events.batch import IntArray, representatives
+from ...events.programs import is_interpreter
 from ...events.summaries import busy_ns, calls_in, summary_rows
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
@@ -69,7 +70,7 @@ class AdviceAnalyzer:
         data = groups.take(representatives(batch.file), mode="clip") == DATA
         self._sum_up(batch, stream)
         if (room := self._settings.max_ordered_calls - self._events + len(batch)) > 0 and summary_rows(batch) is None:
-            self._sum_gaps(batch, stream, room)
+            self._sum_gaps(queued, stream, room)
         if self._ordered < self._settings.max_ordered_calls and summary_rows(batch) is None:
             self._put_in_order(batch, stream, np.broadcast_to(data, (len(batch),)))
         self._datasets.update(batch, stream, np.broadcast_to(data, (len(batch),)))
@@ -168,14 +169,16 @@ class AdviceAnalyzer:
         tail = (batch.layer[at], kind[at], group, bits)
         return cell_key(thread, kept, *tail), cell_key(np.zeros_like(thread), np.zeros_like(file), *tail)
 
-    def _sum_gaps(self, batch: EventBatch, stream: Ints, room: int) -> None:
+    def _sum_gaps(self, queued: QueuedEvents, stream: Ints, room: int) -> None:
         """Sum the time that may belong to calls, up to a number of calls."""
-        rows, gap = gaps_before(batch, stream, room)
-        if not len(rows):
+        batch = queued.batch
+        interpreted = np.repeat([is_interpreter(run.info.command) for run in queued.runs], queued.lengths)
+        gaps = gaps_before(batch, stream, interpreted, room)
+        if not len(rows := gaps.row):
             return
         kind = self._kinds(batch)
         alike = Grouping([each[rows] for each in (stream, batch.tid, batch.file, batch.layer, kind, batch.flags)])
-        sums = alike.sums([gap, *sizes_of(batch.duration[rows])])
+        sums = alike.sums([gaps.most, *sizes_of(batch.duration[rows]), gaps.sure])
         first = rows[alike.first]
         key, fallback = self._cell_keys(batch, stream, kind, first)
         start = batch.start[first].astype(np.int64)

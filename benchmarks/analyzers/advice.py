@@ -18,22 +18,23 @@ from iotide.benchmarks.common.figures import Figure, report
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from support.jobs.program_pairs import HELD_OUT, LATER, PAIRS, Pair
+from support.jobs.program_pairs import HELD_OUT, LAST, LATER, PAIRS, Pair
 
 TURNS = int(os.environ.get("IOTIDE_REPEATS", "3"))
 FACTOR = 2.0
 
 
 def measure() -> list[Figure]:
-    """Return the accuracy of advice on three sets of pairs.
+    """Return the accuracy of advice on four sets of pairs.
 
-    They are those used to write the rules, those written after the rules, and those written after the estimate of the
-    time between calls.
+    They are those used to write the rules, those written after the rules, those written after the estimate of the time
+    between calls, and those written after its change for interpreters and libraries.
     """
     return [
         *_measured(PAIRS, ""),
         *_measured(HELD_OUT, ", programs written after the rules"),
         *_measured(LATER, ", programs written after the estimate"),
+        *_measured(LAST, ", programs written after its change"),
     ]
 
 

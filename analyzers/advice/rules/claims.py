@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -98,38 +99,68 @@ def assigned_claims(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Cla
             yield claim, claim.rows[mine], claim.gain_ns[mine]
 
 
-def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
+class Floor(NamedTuple):
+    """Least saving of a finding."""
+
+    share: float
+    """Share of the run."""
+    seconds: float
+    """Time, s, on a machine without other work: other processes lengthen each call, and the run."""
+
+
+class Saving(NamedTuple):
+    """Time that a change saves, s."""
+
+    least: float
+    """Time in the calls alone."""
+    expected: float
+    most: float
+    """With all of the time between the calls that may belong to them."""
+    alone: float
+    """The expected time without other processes on the machine."""
+
+
+def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor: Floor) -> Iterator[AdviceFinding]:
     """Create findings from claims that save at least the floor; smaller ones are not reported."""
-    statistics = calls.statistics
     for claim, rows, gain in assigned_claims(calls, claims):
         place = claim.place[np.isin(claim.rows, rows)]
         for each in np.unique(place).tolist():
             mine = place == each
             chosen = rows[mine]
-            least = min(statistics.slowest(gain[mine], calls.thread[chosen]), run_s)
-            most = least
-            if claim.ends_calls:
-                share = gain[mine] / np.maximum(calls.ns[chosen], 1)
-                with_gaps = gain[mine] + share * calls.gap_ns[chosen]
-                most = min(statistics.slowest(with_gaps, calls.thread[chosen]), run_s)
-            if (least * most) ** 0.5 < floor_s:
+            saving = _saving(calls, chosen, gain[mine], run_s, ends_calls=claim.ends_calls)
+            if saving.expected < floor.share * run_s or saving.alone < floor.seconds:
                 continue
             group = group_of(calls, chosen)
             words = claim.words(group)
-            yield _with_gaps(finding_of(group, claim.cause, words, least, run_s, claim.numbers), most, run_s)
+            yield _with_gaps(finding_of(group, claim.cause, words, saving.least, run_s, claim.numbers), saving, run_s)
 
 
-def _with_gaps(found: AdviceFinding, most_s: float, run_s: float) -> AdviceFinding:
-    """Return a finding whose change also saves a part of the time between the calls.
+def _saving(calls: Calls, rows: Ints, gain: Floats, run_s: float, *, ends_calls: bool) -> Saving:
+    """Return the saving of a claim on some rows.
 
-    How much of it, the calls do not show. The geometric mean is wrong by the least factor in the worst case.
+    How much of the uncertain time between the calls is saved, the calls do not show. The geometric mean of the bounds
+    is wrong by the least factor in the worst case.
     """
-    if most_s <= found.gain_s:
+
+    def saved(each: Floats) -> float:
+        return min(calls.statistics.slowest(each, calls.thread[rows]), run_s)
+
+    def expected(scale: Floats) -> float:
+        least = saved((gain + share * calls.sure_gap_ns[rows]) * scale)
+        return math.sqrt(least * saved(with_gaps * scale))
+
+    share = gain / np.maximum(calls.ns[rows], 1) if ends_calls else np.zeros(len(rows))
+    with_gaps = gain + share * calls.gap_ns[rows]
+    return Saving(saved(gain), expected(np.ones(len(rows))), saved(with_gaps), expected(1.0 / calls.stretch[rows]))
+
+
+def _with_gaps(found: AdviceFinding, saving: Saving, run_s: float) -> AdviceFinding:
+    """Return a finding whose change also saves a part of the time between the calls."""
+    if saving.most <= found.gain_s:
         return found
-    saved = (found.gain_s * most_s) ** 0.5
-    cost = max(found.seconds, saved)
-    shares = {"share": min(cost, run_s) / run_s, "gain_share": min(saved, run_s) / run_s}
-    return found.model_copy(update={"seconds": cost, "gain_s": saved, "gain_most_s": most_s, **shares})
+    cost = max(found.seconds, saving.expected)
+    shares = {"share": min(cost, run_s) / run_s, "gain_share": min(saving.expected, run_s) / run_s}
+    return found.model_copy(update={"seconds": cost, "gain_s": saving.expected, "gain_most_s": saving.most, **shares})
 
 
 def group_of(calls: Calls, rows: Ints) -> Group:

@@ -25,10 +25,9 @@ _BUFFERED_BYTES: Final = 1_024
 """Maximum mean size of C library calls that a default buffer combines, bytes. The buffer has 4 KiB. For calls
 without known system calls."""
 _DEFAULT_BUFFER: Final = 4_096  # size of the C library's default buffer, bytes
+_EACH: Final = 0.5  # minimum ratio of calls and requests, either way, for calls that are made for each request
 _LARGE: Final = 2_048
 """Request size from which the bytes cost more than the call, bytes. The bytes come from memory."""
-_CACHED_NS: Final = 50_000.0
-"""Maximum mean duration of a request served from memory, ns."""
 _READ_CALL_NS, _WRITE_CALL_NS = 1_000.0, 4_000.0
 """Overhead of a system call besides its bytes, ns.
 
@@ -53,13 +52,13 @@ def small_requests(calls: Calls, chunked: Flags, places: AccessOrders) -> Iterat
     size = np.bincount(group, calls.bytes[rows])
     found = (count >= _MIN_REQUESTS) & (size < statistics.settings.small_bytes * count)
     rows, place = rows[found[group]], place[found[group]]
-    flushes, where = _flushes(calls, rows, place)
-    rows, place = np.concatenate([rows, flushes]), np.concatenate([place, where])
+    for more, where in (_flushes(calls, rows, place), _beside(calls, rows, place)):
+        rows, place = np.concatenate([rows, more]), np.concatenate([place, where])
     library = np.isin(calls.layer[rows], LIBRARIES)
     # At least 1 ns: a finding describes the requests of all threads, also of those that were fast.
     gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 1.0)
     copied = ~library & (calls.bytes[rows] >= _LARGE * calls.calls[rows])
-    copied &= calls.ns[rows] < _CACHED_NS * calls.calls[rows]
+    copied &= ~calls.waits[rows]
     each_ns = np.where(calls.writes[rows], _WRITE_CALL_NS, _READ_CALL_NS)
     gain = np.where(copied, np.minimum(gain, each_ns * calls.calls[rows]), gain)
     ranked = np.array([thread.rank >= 0 for thread in statistics.threads])[calls.thread[rows]]
@@ -138,13 +137,37 @@ def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
     Returns:
         The cells, and the place of each.
     """
-    size = len(calls.statistics.files)
-    pairs = calls.thread * size + calls.file
     of_stdio = (calls.layer[rows] == int(Layer.STDIO)) & calls.writes[rows]
-    known, at = np.unique(pairs[rows[of_stdio]], return_index=True)
-    flushes = np.flatnonzero((calls.layer == int(Layer.STDIO)) & (calls.kind == int(Kind.SYNC)))
-    flushes = flushes[np.isin(pairs[flushes], known)]
-    return flushes, place[of_stdio][at][np.searchsorted(known, pairs[flushes])]
+    flushes = (calls.layer == int(Layer.STDIO)) & (calls.kind == int(Kind.SYNC))
+    more, of = _of_requests(calls, rows[of_stdio], flushes)
+    return more, place[of_stdio][of]
+
+
+def _beside(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
+    """Return the calls of a format library that a program makes for each request, such as ``H5Dset_extent``.
+
+    Args:
+        calls: all calls.
+        rows: cells of small requests.
+        place: place of each row.
+
+    Returns:
+        The cells, and the place of each.
+    """
+    of_library = np.isin(calls.layer[rows], LIBRARIES)
+    more, of = _of_requests(calls, rows[of_library], np.isin(calls.layer, LIBRARIES) & (calls.kind == int(Kind.OTHER)))
+    ratio = calls.calls[more] / np.maximum(calls.calls[rows[of_library]][of], 1)
+    each = (ratio >= _EACH) & (ratio <= 1.0 / _EACH)
+    return more[each], place[of_library][of[each]]
+
+
+def _of_requests(calls: Calls, requests: Ints, wanted: Flags) -> tuple[Ints, Ints]:
+    """Return the wanted cells of the threads and files of requests, and the first request of each as its index."""
+    pairs = calls.thread * len(calls.statistics.files) + calls.file
+    known, first = np.unique(pairs[requests], return_index=True)
+    more = np.flatnonzero(wanted)
+    more = more[np.isin(pairs[more], known)]
+    return more, first[np.searchsorted(known, pairs[more])]
 
 
 def _place(calls: Calls, rows: Ints) -> Ints:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from iotide.analyzers.advice.settings import AdviceSettings
-from support.jobs.program_pairs import HELD_OUT, LATER, PAIRS, Pair
+from support.jobs.program_pairs import HELD_OUT, LAST, LATER, PAIRS, Pair
 from support.tracing.programs import need_header
 
 pytestmark = pytest.mark.slow
-ALL = PAIRS + HELD_OUT + LATER
+ALL = PAIRS + HELD_OUT + LATER + LAST
 
 
 @pytest.mark.parametrize("pair", ALL, ids=[pair.name for pair in ALL])

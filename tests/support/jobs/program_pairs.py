@@ -48,6 +48,8 @@ class Pair:
         source = next(_SOURCES.glob(f"{self.name}.*"))
         if source.suffix == ".py":
             return [sys.executable, str(source)]
+        if source.suffix == ".sh":
+            return ["bash", str(source)]
         program = to / f"{self.name}-program"
         if not program.exists():
             compiler = need("mpicc.openmpi" if self.ranks else "gcc")
@@ -131,4 +133,16 @@ LATER = (
     Pair("rank_logs", "reopened", ranks=2),
     Pair("thumbnails", "many_files"),
 )
-"""Pairs written after the estimate of the time between calls; it was not changed since."""
+"""Pairs written after the estimate of the time between calls."""
+
+LAST = (
+    Pair("parsed_text", "small_requests"),
+    Pair("flushed_table", "small_requests"),
+    Pair("growing_dataset", "small_requests"),
+    Pair("picked_rows", "small_requests"),
+    Pair("task_files", "many_files"),
+    Pair("unsynced_commits", "reopened"),
+    Pair("redirections", "reopened"),
+    Pair("strided_rows", "small_shared", ranks=2),
+)
+"""Pairs written after its change for interpreters and libraries; it was not changed since."""

@@ -277,3 +277,12 @@ def test_requests_of_unknown_datasets_are_those_of_the_file() -> None:
     (found,) = judged([FileInfo("/scratch/x.h5")], *datasets(2, 4), flushed)
     assert found.title.startswith("16 writes to /scratch/x.h5, of 16 MiB, become 8,016 requests")
     assert "all datasets" in found.why
+
+
+@pytest.mark.parametrize(("times", "calls"), [(300, 600), (200, 500), (20, 300)])
+def test_calls_made_for_each_small_request_of_a_library_are_saved_with_it(times: int, calls: int) -> None:
+    """``H5Dset_extent`` before each row ends with the rows, a look at the file now and then does not."""
+    beside = {"kind": int(Kind.OTHER), "duration": np.full(times, 8 * 10**6)}
+    (found,) = judged([FileInfo("/scratch/a.h5")], H5 | writes(300, 64), H5 | beside)
+    assert (found.cause, found.calls) == ("small_requests", calls)
+    assert found.gain_s == pytest.approx(calls * 8e-3, rel=0.01)
