@@ -1,4 +1,4 @@
-"""Names of jobs in paths of requests. A name may have slashes; encoded ones (``%2F``) never end it."""
+"""Names of jobs in paths of requests. A name may have slashes; encoded ones (``%2F``, ``=2F``) never end it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from urllib.parse import unquote
 
 from starlette.convertors import Convertor, register_url_convertor
 
+from ....events.network.job_addresses import name_in_path
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -15,6 +17,8 @@ _MARK: Final = "\x1f"
 """Stands for an encoded slash until a route is found. Names of jobs are printable, so none has it."""
 _ENCODED: Final = re.compile(r"%2[fF]")
 _OF_JOB: Final = re.compile(rb"/(?:api/v1/)?jobs/[^?]*%2[fF]")
+
+_NAMED: Final = re.compile(r"(/(?:api/v1/)?jobs/)(=[^/]*)", re.DOTALL)
 
 
 class JobConvertor(Convertor[str]):
@@ -42,10 +46,14 @@ class JobPaths:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        raw: bytes = scope.get("raw_path") or b""
-        if scope["type"] == "http" and _OF_JOB.match(raw):
-            path = raw.partition(b"?")[0].decode("latin-1")
-            scope = {**scope, "path": unquote(_ENCODED.sub("%1F", path))}
+        if scope["type"] == "http":
+            raw: bytes = scope.get("raw_path") or b""
+            if _OF_JOB.match(raw):
+                path = raw.partition(b"?")[0].decode("latin-1")
+                scope = {**scope, "path": unquote(_ENCODED.sub("%1F", path))}
+            elif found := _NAMED.match(scope["path"]):
+                name = (name_in_path(found[2]) or "").replace("/", _MARK)
+                scope = {**scope, "path": f"{found[1]}{name}{scope['path'][found.end() :]}"}
         await self._app(scope, receive, send)
 
 

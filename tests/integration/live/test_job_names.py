@@ -15,6 +15,7 @@ from iotide.daemon.jobs.job_ids import clean_job
 from iotide.events.network.job_addresses import job_path
 from iotide.results.jobs.job import JobDetail
 from support.jobs.job_names import ODD_NAMES
+from support.servers.proxy import JUPYTER, NGINX, proxied
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 from support.system.browser import open_browser
 from support.system.commands import iotide as command
@@ -60,13 +61,18 @@ async def test_clients_find_each_job_by_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_links_of_the_pages_lead_to_each_job(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [None, NGINX, JUPYTER], ids=["path as it is", "nginx", "jupyter"])
+async def test_links_of_the_pages_lead_to_each_job(tmp_path: Path, kept: str | None) -> None:
     need("chromium")
-    async with serving(pages=LivePages(0.1)) as server, feeding(server, fed()):
+    async with (
+        serving(pages=LivePages(0.1)) as server,
+        feeding(server, fed()),
+        proxied(server, "/user/ann/proxy", kept) as address,
+    ):
 
         def look() -> None:
             with open_browser(tmp_path) as page:
-                page.open(f"{server.http_url}/")
+                page.open(f"{address}/")
                 page.until(f"document.querySelectorAll('#jobs tr').length === {len(NAMES)}")
                 found = page.value(
                     "Promise.all([...document.querySelectorAll('#jobs a')].map(async each => "
@@ -82,7 +88,9 @@ async def test_links_of_the_pages_lead_to_each_job(tmp_path: Path) -> None:
                     "document.readyState === 'complete' && document.querySelector('h1')?.textContent === 'a/../b'"
                 )
                 page.value("[...document.querySelectorAll('nav a')].find(each => each.textContent === 'Graph').click()")
-                page.until("document.readyState === 'complete' && location.pathname === '/jobs/a%2F..%2Fb/dfg'")
+                page.until(
+                    "document.readyState === 'complete' && location.pathname === '/user/ann/proxy/jobs/=a=2F..=2Fb/dfg'"
+                )
                 assert page.complaints == []
 
         await asyncio.to_thread(look)

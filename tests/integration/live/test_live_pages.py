@@ -23,6 +23,7 @@ from iotide.collectors.source import Chunk
 from iotide.daemon.server import Server
 from iotide.events import FileInfo, FileType, Kind, make_batch
 from support.places import ROOT
+from support.servers.proxy import proxied
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 from support.system.accessibility import keep_loaded, serious_findings
 from support.system.browser import Page, open_browser
@@ -341,33 +342,3 @@ async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_
             is_clean(page, server)
 
         await shown(tmp_path, look)
-
-
-@asynccontextmanager
-async def proxied(server: Server, prefix: str) -> AsyncIterator[str]:
-    """Forward requests below a prefix, without it."""
-    async with httpx.AsyncClient(base_url=str(server.http_url), timeout=60) as http:
-
-        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            path = request.split(" ", 2)[1]
-            if path.startswith(f"{prefix}/"):
-                got = await http.get(path.removeprefix(prefix))
-                status, content, headers = got.status_code, got.content, got.headers
-                kind, policy = headers.get("content-type", ""), headers.get("content-security-policy", "")
-            else:
-                status, content, kind, policy = 404, b"outside of the prefix", "text/plain", ""
-            lines = f"HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\ncontent-length: {len(content)}\r\n"
-            lines += f"content-security-policy: {policy}\r\n" if policy else ""
-            writer.write(lines.encode() + b"connection: close\r\n\r\n" + content)
-            await writer.drain()
-            writer.close()
-            await writer.wait_closed()
-
-        listening = await asyncio.start_server(answer, "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        try:
-            yield f"http://127.0.0.1:{port}{prefix}"
-        finally:
-            listening.close()
-            await listening.wait_closed()

@@ -1,10 +1,24 @@
-"""A proxy between a collector and an aggregator that can be cut, stalled and slowed down."""
+"""Proxies: between a collector and an aggregator, to be cut, stalled and slowed down, and in front of pages."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from posixpath import normpath
+from typing import Final
+from urllib.parse import quote, unquote
+
+import httpx
+from iotide.daemon.server import Server
+
+NGINX: Final = "/!$&'()*+,;=:@-._~"
+"""Characters that nginx leaves as they are in a decoded path; it encodes a question mark and others again."""
+JUPYTER: Final = f"{NGINX}?#[]"
+"""The same of jupyter-server-proxy."""
 
 
 class Proxy:
@@ -79,3 +93,47 @@ class Proxy:
                 await writer.drain()
                 await asyncio.sleep(0)
         writer.transport.abort()
+
+
+def rewritten(target: str, kept: str) -> str:
+    """Return a target as a proxy requests it that decodes paths, joins empty parts and resolves dots.
+
+    Args:
+        target: path and query.
+        kept: characters that it does not encode again.
+    """
+    path, mark, query = target.partition("?")
+    end = "/" if path.endswith("/") else ""
+    decoded = normpath(re.sub("/+", "/", unquote(path, errors="surrogateescape"))).removesuffix("/") + end
+    return quote(decoded, safe=kept, errors="surrogateescape") + mark + query
+
+
+@asynccontextmanager
+async def proxied(server: Server, prefix: str, kept: str | None = None) -> AsyncIterator[str]:
+    """Forward requests below a prefix, without it; paths decoded and written anew, if ``kept`` is given."""
+    async with httpx.AsyncClient(base_url=str(server.http_url), timeout=60) as http:
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            path = request.split(" ", 2)[1]
+            if path.startswith(f"{prefix}/"):
+                path = path.removeprefix(prefix)
+                got = await http.get(path if kept is None else rewritten(path, kept))
+                status, content, headers = got.status_code, got.content, got.headers
+                kind, policy = headers.get("content-type", ""), headers.get("content-security-policy", "")
+            else:
+                status, content, kind, policy = 404, b"outside of the prefix", "text/plain", ""
+            lines = f"HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\ncontent-length: {len(content)}\r\n"
+            lines += f"content-security-policy: {policy}\r\n" if policy else ""
+            writer.write(lines.encode() + b"connection: close\r\n\r\n" + content)
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+
+        listening = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        try:
+            yield f"http://127.0.0.1:{port}{prefix}"
+        finally:
+            listening.close()
+            await listening.wait_closed()

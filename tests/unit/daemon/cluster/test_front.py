@@ -18,8 +18,10 @@ from iotide.daemon.cluster.http_serving import trusted
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partitions import partition_of
 from iotide.daemon.publish.http.http_server import HttpServer
+from iotide.daemon.publish.http.job_paths import JobPaths
 from iotide.events.network.job_addresses import job_path
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -54,9 +56,10 @@ def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
             Route("/api/v1/jobs", listed),
             Route("/api/v1/fleet", fleet),
             Route("/api/v1/status", lambda _: JSONResponse({"at": number})),
-            Route("/api/v1/jobs/{job:path}/signal", job),
-            Route("/api/v1/jobs/{job:path}", job),
-        ]
+            Route("/api/v1/jobs/{job:job}/signal", job),
+            Route("/api/v1/jobs/{job:job}", job),
+        ],
+        middleware=[Middleware(JobPaths)],
     )
 
 

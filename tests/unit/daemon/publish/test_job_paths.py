@@ -11,6 +11,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 from fuzz.targets_http import asked
 from hypothesis import example, given
+from hypothesis import strategies as st
 from iotide.cli.common.job_names import safe_name
 from iotide.clients.schedulers.backends.cgroup import ControlGroups
 from iotide.clients.schedulers.limits import Limit
@@ -24,6 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
 from support.jobs.job_names import job_names
+from support.servers.proxy import JUPYTER, NGINX, rewritten
 
 
 async def _named(request: Request) -> Response:
@@ -75,6 +77,16 @@ def test_address_of_a_name_leads_to_its_job_and_results(name: str) -> None:
         assert answered(path) == (job, result)
 
 
+@given(job_names, st.sampled_from([NGINX, JUPYTER]))
+@example("a/dfg", NGINX)
+@example("a//b", JUPYTER)
+@example("=a=2Fb", NGINX)
+def test_address_leads_to_its_job_behind_a_proxy_that_decodes_it(name: str, kept: str) -> None:
+    job = clean_job(name)
+    for result in ("", "dfg"):
+        assert answered(rewritten(f"/jobs/{job_path(job)}{result and '/'}{result}", kept)) == (job, result)
+
+
 @pytest.mark.parametrize(
     ("target", "job", "result"),
     [
@@ -84,6 +96,8 @@ def test_address_of_a_name_leads_to_its_job_and_results(name: str) -> None:
         ("/jobs/a/b/layers", "a/b", "layers"),
         ("/jobs/a%20b/rank", "a b", "rank"),
         ("/jobs/a%2Fb", "a/b", ""),
+        ("/jobs/a%2Fdfg", "a/dfg", ""),
+        ("/jobs/a%2F..%2Fb/dfg", "a/../b", "dfg"),
     ],
 )
 def test_earlier_addresses_of_plain_names_remain(target: str, job: str, result: str) -> None:
