@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from iotide.archive.codec import uncompressed_calls
 from iotide.archive.codec.uncompressed_calls import PartCache
 from iotide.archive.file.writer import ArchiveWriter
+from iotide.archive.merge import merging
 from iotide.events import Definitions, EventBatch, StreamInfo, make_batch
 
 NAMES = ["open", "write", "f7 00c0ffee"]
@@ -143,4 +144,45 @@ def test_whole_streams_are_archived_byte_for_byte_as_others() -> None:
         for part in (apart.opened(name, info), apart.batch(name, batch, names), apart.closed(name, {})):
             archives[1] += part
         assert (together.taken, together.handed_out) == (apart.taken, apart.handed_out)
+    assert archives[0] + together.end() == archives[1] + apart.end()
+
+
+LENGTHS = st.sampled_from([1, 127, 128, 129, 1000, 4096, 4097]) | st.integers(129, 4096)
+"""Numbers of calls around those at which a stream is compressed otherwise."""
+
+
+@st.composite
+def whole_streams(draw: st.DrawFn) -> list[tuple[EventBatch, Definitions]]:
+    """Draw streams that have ended. Most have columns, texts or both in common with others."""
+    alike = [calls(draw(LENGTHS), 7, 7, file=draw(st.integers(0, 1))) for _ in range(draw(st.integers(1, 3)))]
+    names = [KNOWN, Definitions(KNOWN.strings, [], [], [(number, f"{text};") for number, text in KNOWN.signatures])]
+    streams = []
+    for _ in range(draw(st.integers(1, 12))):
+        batch, pid = draw(st.sampled_from(alike)), draw(st.sampled_from([7, 8, 1234567, -1]))
+        own: dict[str, Any] = {"pid": pid, "rank": draw(st.sampled_from([-1, 0, 3]))}
+        own["tid"] = np.arange(len(batch)) % 3 if draw(st.booleans()) else pid
+        if draw(st.booleans()):
+            own["call"] = batch.call.copy()  # equal, and not the same
+        streams.append(
+            (batch.replace(start=batch.start + draw(st.integers(0, 2**40)), **own), draw(st.sampled_from(names)))
+        )
+    return streams
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=60)
+@given(whole_streams(), st.integers(1, 3))
+def test_any_whole_streams_are_archived_byte_for_byte_as_others(
+    streams: list[tuple[EventBatch, Definitions]], remembered: int
+) -> None:
+    together, apart = ArchiveWriter(), ArchiveWriter()
+    archives = [together.begin({}), apart.begin({})]
+    with pytest.MonkeyPatch.context() as patch:
+        for number, (batch, names) in enumerate(streams):
+            name, info = f"s{number}", StreamInfo(job="job", source="preload", rank=int(batch.rank[0]))
+            patch.setattr(merging, "_MAX_REPEATED", 256)
+            archives[0] += together.whole(name, info, batch, names)
+            patch.setattr(merging, "_MAX_REPEATED", remembered)
+            for part in (apart.opened(name, info), apart.batch(name, batch, names), apart.closed(name, {})):
+                archives[1] += part
     assert archives[0] + together.end() == archives[1] + apart.end()
