@@ -32,6 +32,8 @@ _ALIKE: Final = tuple(name for name in COLUMNS if name not in ("start", "duratio
 _alike: Final = attrgetter(*_ALIKE)
 _MAX_KEYS: Final = 64
 """Maximum number of keys that are found by the identities of columns."""
+_MAX_KEY_BYTES: Final = 1 << 22
+"""Maximum size of the columns that these keys keep, bytes; above it all are discarded."""
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -81,6 +83,7 @@ class PartCache:
         self._bytes = 0
         self._keys: dict[tuple[int, ...], tuple[tuple[npt.NDArray[Any], ...], Definitions, bytes | None]] = {}
         """Keys by the identities of columns, which live as long as they are here."""
+        self._key_bytes = 0
 
     def key_of_whole(self, batch: EventBatch, definitions: Definitions, table: DefinitionTable) -> bytes | None:
         """Return the key of a stream's only batch. Batches of repeated processes share most columns."""
@@ -93,10 +96,13 @@ class PartCache:
             _, defined, key = known
             if defined.strings == definitions.strings and defined.signatures == definitions.signatures:
                 return key
-        if len(self._keys) >= _MAX_KEYS:
+        key, size = self.key_of(batch, table), sum(map(_kept_bytes, columns))
+        if len(self._keys) >= _MAX_KEYS or self._key_bytes + size > _MAX_KEY_BYTES:
             self._keys.clear()
-        key = self.key_of(batch, table)
-        self._keys[ids] = columns, definitions, key
+            self._key_bytes = 0
+        if size <= _MAX_KEY_BYTES:
+            self._keys[ids] = columns, definitions, key
+            self._key_bytes += size
         return key
 
     @staticmethod
@@ -144,6 +150,13 @@ def _as_defined(batch: EventBatch, strings: int, signatures: int) -> EventBatch:
         call=np.where(batch.call < strings, batch.call, 0),
         signature=np.where(batch.signature < signatures, batch.signature, 0),
     )
+
+
+def _kept_bytes(column: npt.NDArray[Any]) -> int:
+    """Return the size of the memory that a column keeps, bytes."""
+    if is_constant(column):
+        return 0
+    return int(getattr(column.base, "nbytes", column.nbytes))
 
 
 def _only(column: npt.NDArray[np.integer]) -> int | None:

@@ -124,6 +124,19 @@ def test_remembered_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written(actions) == bounded
 
 
+def test_columns_that_keys_keep_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uncompressed_calls, "_MAX_KEY_BYTES", 100_000)
+    cache, writer = PartCache(), ArchiveWriter()
+    writer._alike = cache
+    writer.begin({})
+    for number, length in enumerate([1000, 10, 1000, 10, 100, 1000, 5000]):
+        batch = calls(length, number, number).select(slice(0, length))  # views keep more memory than their own
+        writer.whole(f"s{number}", StreamInfo(job="job", source="preload"), batch, KNOWN)
+        kept = [column for columns, _, _ in cache._keys.values() for column in columns if column.strides != (0,)]
+        assert sum(column.nbytes for column in kept) <= 100_000
+    assert cache._keys
+
+
 def test_whole_streams_are_archived_byte_for_byte_as_others() -> None:
     shared = calls(5, 7, 7)
     others = {"signature": 1 + np.arange(5) % 2, "call": 1}
