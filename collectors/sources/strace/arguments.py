@@ -12,10 +12,13 @@ from .calls import Numbers, PathIn
 from .line import ANNOTATION, ANNOTATION_END, Extent, Lines
 from .native_library import native
 
-ARGUMENT: Final = np.dtype([("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2))])
+ARGUMENT: Final = np.dtype(
+    [("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2)), ("mapping", np.uint32, 2)]
+)
 """Requested bytes, 0 if the call has none; then the offset, -1 if the call has none.
 
-The others are extents of a folder (or a whole path in an annotation) and of a name in it, of which either may be empty.
+The others are extents of a folder (or a whole path in an annotation) and of a name in it, of which either may be empty;
+then of the protection and the flags of a mapping, empty for other calls.
 native/strace.h has the same layout.
 """
 
@@ -31,6 +34,7 @@ _FOLDER = re.compile(
 )
 _STRING = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
 _DESCRIPTOR = re.compile(rb"\d+<" + ANNOTATION + ANNOTATION_END)
+_MAPPING = re.compile(rb"[^,]*, ([0-9]{1,18}), ([^,]*, [^,]*), ")
 _ANY_DESCRIPTOR = re.compile(rb"\b\d+<" + ANNOTATION + ANNOTATION_END)
 
 
@@ -68,7 +72,10 @@ def arguments_fallback(
         for name in _COLUMNS_OF[number]:
             rest, _, last = rest.rpartition(b", ")
             values[name] = int(last) if last.isdigit() and len(last) < 19 else -1
-        rows.append((*values.values(), _path(data, (begin, end), annotation, returned, path)))
+        mapping = (0, 0)
+        if number == Numbers.MAPPING and (found := _MAPPING.match(data, begin, end)):
+            values["requested"], mapping = int(found[1]), found.span(2)
+        rows.append((*values.values(), _path(data, (begin, end), annotation, returned, path), mapping))
     return np.array(rows, ARGUMENT)
 
 
@@ -77,6 +84,7 @@ _COLUMNS_OF: Final = {
     Numbers.COUNT: ("requested",),
     Numbers.OFFSET: ("offset",),
     Numbers.COUNT_AND_OFFSET: ("offset", "requested"),
+    Numbers.MAPPING: (),
 }
 
 

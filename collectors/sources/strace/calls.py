@@ -35,6 +35,8 @@ class Numbers(IntEnum):
     COUNT = 1
     OFFSET = 2
     COUNT_AND_OFFSET = 3
+    MAPPING = 4
+    """Not the last ones: the length is the second argument, and protection and flags follow it."""
 
 
 _RETURNS_PATH: Final = "open open64 openat openat64 openat2 creat memfd_create socket accept accept4"
@@ -56,6 +58,7 @@ _NUMBERS: Final = {
     **dict.fromkeys(("read", "write"), Numbers.COUNT),
     **dict.fromkeys(("pread64", "pwrite64", "pread", "pwrite"), Numbers.COUNT_AND_OFFSET),
     **dict.fromkeys(("preadv", "pwritev"), Numbers.OFFSET),
+    **dict.fromkeys(("mmap", "mmap2"), Numbers.MAPPING),
 }
 
 

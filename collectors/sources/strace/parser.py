@@ -16,7 +16,7 @@ from ....events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
 from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .arguments import arguments_of
+from .arguments import Arguments, arguments_of
 from .calls import CallTable
 from .line import LineKind, Lines, StampReader, Times, scan
 from .other_lines import SecondHalfFinder
@@ -35,6 +35,10 @@ _NAMELESS = (
 )
 _CUT_RESULT = re.compile(rb"= -?[0-9][^<]*\n\Z")
 """End of a last line that lacks its duration. Its result may lack digits: 88 of 8893 bytes."""
+_LOADED_BY_LINKER: Final = b"MAP_DENYWRITE"
+"""Flag that has no effect. The dynamic linker sets it for code, whose pages are no data of the program."""
+_KNOWN_MODE: Final = 1 << 30
+"""Added to the flags of a mapping, so that they are not 0."""
 _MOVES = (int(Kind.READ), int(Kind.WRITE))
 _NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name.startswith("E")}
 MAX_THREADS: Final = 1 << 18
@@ -63,6 +67,17 @@ def _absolute(folder: bytes, name: bytes) -> str:
         return text
     whole = f"{_folder_text(folder)}/{text}"
     return os.path.normpath(whole) if "/." in whole or "//" in whole or whole[-1] == "/" else whole
+
+
+def _flags_of_mode(mode: bytes, _: bytes) -> int:
+    """Return what the protection and the flags of a mapping allow, with ``_KNOWN_MODE``."""
+    protection, flags = (set(text.split(b"|")) for text in mode.split(b", "))
+    allowed = _KNOWN_MODE
+    if b"PROT_WRITE" in protection and flags & {b"MAP_SHARED", b"MAP_SHARED_VALIDATE"}:
+        allowed |= Flag.STORES
+    if b"PROT_READ" in protection and _LOADED_BY_LINKER not in flags:
+        allowed |= Flag.LOADS
+    return allowed
 
 
 def _unescape(text: bytes) -> str:
@@ -101,6 +116,7 @@ class StraceParser:
         self._process_tree = ProcessTree()
         self._codes = Texts(lambda name, _: self._calls.add(name))
         self._files = Texts(lambda folder, name: self._interner.file(_absolute(folder, name)))
+        self._modes = Texts(_flags_of_mode)
         self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
 
     def feed(self, data: bytes) -> list[SourceItem]:
@@ -202,18 +218,31 @@ class StraceParser:
             "tid": tid,
             "file": files,
             "offset": np.where((kind == Kind.SEEK) & ~failed, result, found["offset"]),
-            "requested": found["requested"].copy(),
+            "requested": np.where((files == 0) & (found["mapping"][:, 1] > 0), 0, found["requested"]),
             "bytes": np.where(((kind == Kind.READ) | (kind == Kind.WRITE)) & ~failed, result, 0),
         }
         if forks.any():  # not I/O: rows of layer KERNEL have no duration
             columns["handle"] = np.where(forks, result, 0)
             columns["duration"] = np.where(forks, 0, columns["duration"])
+        flags = self._mapping_flags(data, found, files)
         if failed.any():
+            flags = np.where(failed, int(Flag.FAILED), 0) | flags
             errors = np.zeros(len(calls), np.uint16)
             errors[failed] = self._errors.of(data, _single(calls["error"][failed]))
             columns["errno"] = errors
-            columns["flags"] = np.where(failed, int(Flag.FAILED), 0)
+        columns["flags"] = flags
         return make_batch(len(calls), columns)
+
+    def _mapping_flags(
+        self, data: bytes, found: Arguments, files: npt.NDArray[np.uint32]
+    ) -> npt.NDArray[np.int64] | int:
+        """Return which mappings can store to and load from their file. Those without a file are memory."""
+        maps = (found["mapping"][:, 1] > 0) & (files > 0)
+        if not maps.any():
+            return 0
+        flags = np.zeros(len(files), np.int64)
+        flags[maps] = self._modes.of(data, _single(found["mapping"][maps])) & int(Flag.MAPS)
+        return flags
 
 
 def _single(extents: Extents) -> Extents:

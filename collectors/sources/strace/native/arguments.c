@@ -134,6 +134,30 @@ static int64_t last_number(const u8 *begin, const u8 **end)
     return value;
 }
 
+/* Returns the place after the next ", ", NULL if the next comma is no such separator. */
+static const u8 *after_separator(const u8 *at, const u8 *end)
+{
+    while (at < end && *at != ',')
+        at++;
+    return end - at >= 2 && at[1] == ' ' ? at + 2 : NULL;
+}
+
+/* Finds the length of a mapping, and its protection and flags: address, length, protection, flags, ... */
+static void mapping(const u8 *data, const u8 *at, const u8 *end, struct argument *found)
+{
+    at = after_separator(at, end);
+    const u8 *next = at ? skip_digits(at, end, 19) : NULL;
+    if (!next || next == at || next - at > 18 || !BEGINS(next, end, ", "))
+        return;
+    const u8 *first = next + 2, *second = after_separator(first, end);
+    const u8 *last = second ? after_separator(second, end) : NULL;
+    if (!last)
+        return;
+    for (; at < next; at++)
+        found->requested = found->requested * 10 + (*at - '0');
+    found->mapping = extent(data, first, last - 2);
+}
+
 /* Parses lines that are all calls, and finds the path and the numbers of each. */
 EXPORT void strace_arguments(const u8 *data, const struct line *lines, uint64_t count, const u8 *paths, const u8 *numbers,
                              struct argument *found)
@@ -147,5 +171,7 @@ EXPORT void strace_arguments(const u8 *data, const struct line *lines, uint64_t 
             found->offset = last_number(begin, &end);
         if (numbers[row] == COUNT || numbers[row] == COUNT_AND_OFFSET)
             found->requested = last_number(begin, &end);
+        if (numbers[row] == MAPPING)
+            mapping(data, begin, end, found);
     }
 }

@@ -13,11 +13,11 @@ struct line {
 };
 
 enum path_in { IN_DESCRIPTOR, IN_RESULT, IN_ARGUMENT, IN_LAST_DESCRIPTOR };
-enum numbers { NO_NUMBERS, COUNT, OFFSET, COUNT_AND_OFFSET };
+enum numbers { NO_NUMBERS, COUNT, OFFSET, COUNT_AND_OFFSET, MAPPING };
 
 struct argument {
     int64_t requested, offset;
-    struct extent folder, name;
+    struct extent folder, name, mapping;
 };
 
 /* Returns the beginning of the text after the stamp, NULL if there is no stamp. */

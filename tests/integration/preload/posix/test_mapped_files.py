@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from support.system.commands import plain_environment
+from support.tracing.programs import need
 
 STORING = """
 import numpy
@@ -57,6 +58,15 @@ def test_numpy_stores_to_a_mapped_file_are_in_the_summary_the_report_and_the_arc
     job = check_told_everywhere(tmp_path, STORING, f"not seen: {stores}, loads from 8.0 MB of 1 mapped file")
     assert (job["not_counted"]["mapped_for_writing"], job["not_counted"]["flushed_at_most"]) == (8_000_000, 8_000_000)
     assert job["bytes_written"] < 100
+
+
+def test_strace_of_mapped_files_has_the_lengths_that_the_tracer_has(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(STORING)
+    record = [need("strace"), "-f", "-ttt", "-T", "-y", "-o", "script.st", sys.executable, "script.py"]
+    subprocess.run(record, cwd=tmp_path, env=plain_environment(), check=True)
+    detected = iotide(tmp_path, "detect", "script.st")
+    # strace names no file of an msync
+    assert "not seen: stores to 8.0 MB of mapped files, loads from 8.0 MB of 1 mapped file\n" in detected.stdout
 
 
 def test_numpy_loads_from_mapped_files_are_in_the_summary_the_report_and_the_archive(tmp_path: Path) -> None:

@@ -514,3 +514,30 @@ def test_first_half_followed_by_an_unknown_line_is_dropped_wherever_the_input_is
 def test_trace_without_paths_of_descriptors_is_reported(descriptor: str, without: int) -> None:
     _, about = parse(StraceParser, f'7 1700000000.000001 write({descriptor}, "x", 1) = 1 <0.000001>\n'.encode())
     assert sum(count for what, count in about.unsupported.counts.items() if "-y" in what) == without
+
+
+@pytest.mark.parametrize(
+    ("arguments", "requested", "flags"),
+    [
+        ("NULL, 8192, PROT_READ, MAP_PRIVATE, 3</x>, 0", 8192, Flag.LOADS),
+        ("NULL, 8192, PROT_READ|PROT_WRITE, MAP_SHARED, 3</x>, 0x1000", 8192, Flag.LOADS | Flag.STORES),
+        ("0x7f00, 1, PROT_WRITE, MAP_SHARED_VALIDATE|MAP_FIXED, 3</x>, 0", 1, Flag.STORES),
+        ("NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE, 3</x>, 0", 8192, Flag.LOADS),
+        ("NULL, 8192, PROT_NONE, MAP_SHARED, 3</x>, 0", 8192, Flag.NONE),
+        ("0x7f00, 8192, PROT_READ|PROT_EXEC, MAP_PRIVATE|MAP_DENYWRITE, 3</x.so>, 0", 8192, Flag.NONE),
+        ("NULL, 8192, PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0", 0, Flag.NONE),
+        ("NULL, 8192, PROT_READ, MAP_SHARED, 3, 0", 0, Flag.NONE),
+        ("NULL, 18446744073709551615, PROT_READ, MAP_SHARED, 3</x>, 0", 0, Flag.NONE),
+        ("NULL", 0, Flag.NONE),
+    ],
+)
+def test_mapped_files_have_their_length_and_what_the_mapping_allows(
+    arguments: str, requested: int, flags: Flag
+) -> None:
+    row = row_of(f"mmap({arguments}) = 0x7f0000000000")
+    assert (row["requested"], row["flags"], row["bytes"]) == (requested, flags, 0)
+    failed = row_of(f"mmap({arguments}) = -1 ENODEV (No such device)")
+    assert failed["flags"] == flags | Flag.FAILED
+    if flags:  # mmap2 of memory is no I/O
+        other = row_of(f"mmap2({arguments}) = 0x7f0000000000")
+        assert (other["requested"], other["flags"]) == (requested, flags)

@@ -51,6 +51,8 @@ open("/dev/null", O_WRONLY) = 3</dev/null<char 1:3>> <0.1>
 close(3<TCP:[127.0.0.1:50->127.0.0.1:80]>) = 0 <0.1>
 close(3</dev/pts/0<char 136:0>>) = 0
 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 3</lib/x.so>, 0) = 0x7f0000000000 <0.1>
+mmap(0x7f0000000000, 123456789012345678, PROT_READ|PROT_WRITE, MAP_SHARED, 3</x>, 0x1000) = 0x7f0000000000 <0.1>
+mmap(NULL, 1234567890123456789, PROT_READ, MAP_SHARED, 3</a, b>, 0) = -1 EINVAL (Invalid argument) <0.1>
 copy_file_range(3</a>, NULL, 4</b-> c>, NULL, 10, 0) = 10
 splice(3<>, NULL, 4<>, NULL, 10, 0) = 10
 fcntl(3</x>, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE) <0.1>
@@ -143,7 +145,7 @@ def test_kernel_and_fallback_take_changed_lines_apart_alike(text: bytes) -> None
 def test_kernel_and_fallback_find_the_same_in_arguments(text: bytes) -> None:
     lines = scan(text)
     calls = lines[lines["what"] == LineKind.CALL]
-    for path, number in zip(PathIn, Numbers, strict=True):
+    for path, number in zip([*PathIn, PathIn.LAST_DESCRIPTOR], Numbers, strict=True):
         ways = [np.full(len(calls), way, np.uint8) for way in (path, number)]
         ours, theirs = arguments_of(text, calls, *ways), arguments_fallback(text, calls, *ways)
         np.testing.assert_array_equal(ours, theirs, err_msg=f"{path!r} {number!r}")
