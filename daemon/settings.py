@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from ..analyzers.contention.settings import ContentionSettings
 from ..events import ConfigError
-from ..events.files import read_text
+from ..events.files import read_toml
 from ..events.network.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .access.settings import AccessSettings
 from .archiving.archive_settings import ArchiveSettings
@@ -150,7 +150,7 @@ def load_settings(
     Raises:
         ConfigError: the file cannot be read, or a value is unknown or out of its limits; the text names it.
     """
-    values = {} if path is None else _read_toml(path)
+    values = {} if path is None else read_toml(path)
     try:
         check_kinds(values, AggregatorSettings)
     except ConfigError as error:
@@ -171,15 +171,6 @@ def load_settings(
         raise ConfigError(f"{path or 'settings'}: {validation_text(error, AggregatorSettings)}") from None
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}" if path is not None else str(error)) from None
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    import tomllib  # only needed for a file
-
-    try:
-        return tomllib.loads(read_text(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _set_from_environment(values: dict[str, Any], environment: Mapping[str, str]) -> None:

@@ -74,7 +74,7 @@ def value_of_text(name: str, text: str) -> object:
 
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{name}: {error}") from None
 
 

@@ -7,7 +7,9 @@ import os
 import select
 import stat
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
+
+from .errors import ConfigError
 
 _WRITER_WAIT_S: Final = 2.0
 """Maximum time without a writer of a pipe, before the first or after the last one, s."""
@@ -38,6 +40,22 @@ def read_text(path: Path, errors: str = "strict") -> str:
         UnicodeDecodeError: it is not UTF-8.
     """
     return read_bytes(path, MAX_TEXT_BYTES).decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the values of a TOML file.
+
+    Raises:
+        ConfigError: it cannot be read, is no TOML, or is nested too deeply; the text names it.
+    """
+    import tomllib  # only needed for a file
+
+    try:
+        return tomllib.loads(read_text(path))
+    except RecursionError:
+        raise ConfigError(f"{path}: values are nested too deeply") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_bytes(path: Path, most: int) -> bytes:

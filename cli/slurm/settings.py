@@ -73,7 +73,7 @@ def slurm_settings(path: Path, *, required: bool) -> SlurmSettings:
         if required:
             raise ConfigError(f"there is no {path}") from None
         return SlurmSettings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from None
     except ValidationError as error:
         raise ConfigError(f"{path}: {validation_text(error, SlurmSettings)}") from None

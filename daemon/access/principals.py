@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ...events import ConfigError
-from ...events.files import read_text
+from ...events.files import read_toml
 from ...events.network.curve import is_public_key
 from ..settings_checks import validation_text
 
@@ -140,10 +139,9 @@ def read_principals(path: Path) -> Principals:
     Raises:
         ConfigError: it cannot be read or is invalid; the text names the place.
     """
+    values = read_toml(path)
     try:
-        return Principals(_File.model_validate(tomllib.loads(read_text(path))).principal)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        return Principals(_File.model_validate(values).principal)
     except ValidationError as error:
         raise ConfigError(f"{path}: {validation_text(error)}") from None
     except ConfigError as error:

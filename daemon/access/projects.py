@@ -6,7 +6,6 @@ import grp
 import logging
 import re
 import time
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from ...events import ConfigError
-from ...events.files import read_text
+from ...events.files import read_toml
 from ...events.network.curve import read_pair
 from ...events.network.vouchers import read_voucher
 from ...events.network.wire import Hello
@@ -114,9 +113,7 @@ def read_projects(path: Path) -> dict[str, Project]:
         ConfigError: the file cannot be read or is invalid; the text names the place.
     """
     try:
-        return _FILE.validate_python(tomllib.loads(read_text(path)))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        return _FILE.validate_python(read_toml(path))
     except ValidationError as error:
         raise ConfigError(f"{path}: {validation_text(error)}") from None
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from iotide.cli.slurm.settings import slurm_settings
+from iotide.daemon.access.principals import read_principals
+from iotide.daemon.access.projects import read_projects
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError
 
@@ -58,6 +62,24 @@ def test_file_of_an_editor_that_writes_a_byte_order_mark_is_read(tmp_path: Path)
     file = tmp_path / "serve.toml"
     file.write_bytes(b"\xef\xbb\xbfmax_jobs = 3\r\n")
     assert load_settings(file, {}).max_jobs == 3
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: load_settings(path, {}),
+        read_principals,
+        read_projects,
+        lambda path: slurm_settings(path, required=True),
+        lambda path: load_settings(None, {"IOTIDE_SERVE_DETECT": path.read_text().partition("=")[2]}),
+    ],
+    ids=["settings", "principals", "projects", "slurm", "environment"],
+)
+def test_values_that_are_nested_too_deeply_are_an_error(read: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text("a = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(ConfigError):
+        read(path)
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
