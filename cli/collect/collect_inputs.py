@@ -51,11 +51,13 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
 def _file_sources(options: CollectOptions, origin: Origin) -> list[Source]:
     if not options.files:
         return []
-    from ...collectors.sources.awaited import AwaitedSource
+    from ...collectors.sources.awaited import AwaitedSource, PollThreads
     from ...collectors.sources.registry import open_file
 
-    follow, name = not options.replay, options.format_name
-    return [AwaitedSource(open_file(path, origin, format=name, follow=follow), str(path)) for path in options.files]
+    follow, name, threads = not options.replay, options.format_name, PollThreads()
+    return [
+        AwaitedSource(open_file(path, origin, format=name, follow=follow), str(path), threads) for path in options.files
+    ]
 
 
 def _ftio_source(options: CollectOptions, endpoint: str, origin: Origin) -> Source:

@@ -1,4 +1,4 @@
-"""Poll a source in a thread, so that a file system or a library that hangs delays no other source."""
+"""Poll sources in threads, so that a file system or a library that hangs delays no other source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -20,6 +20,45 @@ _PATIENCE_S: Final = 0.05
 """Time for which a poll waits for the thread, s. Reading a piece of a local file takes less."""
 _LOGGED_S: Final = 5.0
 """Duration of a read that is logged."""
+_MAX_THREADS: Final = 64
+
+_Result: TypeAlias = list[SourceItem] | Exception
+_Request: TypeAlias = tuple[Callable[[], _Result], "queue.SimpleQueue[_Result]"]
+
+
+class PollThreads:
+    """Threads that poll the sources of one collector. All polls that return soon share one of them.
+
+    They are daemons: the process may end while a poll hangs. While all threads hang, further polls wait.
+
+    Attributes:
+        count: number of threads.
+    """
+
+    def __init__(self) -> None:
+        self._requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self.count = 0
+
+    def begin(self, poll: Callable[[], _Result], results: queue.SimpleQueue[_Result]) -> None:
+        """Run a poll, and put its result into a queue."""
+        if not self._idle.acquire(blocking=False) and self.count < _MAX_THREADS:
+            thread = threading.Thread(target=self._run, name="source", daemon=True)
+            try:
+                thread.start()
+                self.count += 1
+            except RuntimeError:  # the system allows no further thread
+                if not self.count:
+                    results.put(poll())
+                    return
+        self._requests.put((poll, results))
+
+    def _run(self) -> None:
+        while True:
+            poll, results = self._requests.get()
+            result = poll()
+            self._idle.release()  # first, so that the next poll finds this thread
+            results.put(result)
 
 
 class AwaitedSource:
@@ -30,19 +69,21 @@ class AwaitedSource:
     Args:
         source: the source; only this object uses it.
         name: name of its input, for messages.
+        threads: threads of the polls.
         patience_s: time for which a poll waits, s.
 
     Attributes:
         is_waiting: whether a poll has not returned yet.
     """
 
-    def __init__(self, source: Source, name: str, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, source: Source, name: str, threads: PollThreads, patience_s: float = _PATIENCE_S) -> None:
         self.problems, self.counters = Problems(source.problems.kept), Counter[str]()
         self.is_waiting = False
         self._source, self._name, self._patience_s = source, name, patience_s
-        self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[list[SourceItem] | Exception] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._threads = threads
+        self._results: queue.SimpleQueue[_Result] = queue.SimpleQueue()
+        self._ending = threading.Lock()
+        self._is_polled = self._is_abandoned = False
         self._begun_s, self._is_logged = 0.0, False
         self._is_closed = False
         self._positions: dict[str, bytes | None] = {}
@@ -59,10 +100,11 @@ class AwaitedSource:
         """Return the items of a poll of the source, or none while it has not returned."""
         if self._is_closed:
             return []
-        patience_s = 0.0
+        patience_s = 0.0 if self.is_waiting else self._patience_s
         if not self.is_waiting:
-            self._begin()
-            patience_s = self._patience_s
+            self.is_waiting = self._is_polled = True
+            self._begun_s = time.monotonic()
+            self._threads.begin(self._poll, self._results)
         try:
             result = self._results.get(timeout=patience_s)
         except queue.Empty:
@@ -80,13 +122,14 @@ class AwaitedSource:
         if self._is_closed:
             return
         self._is_closed = True
-        if not self.is_waiting:
+        with self._ending:
+            self._is_abandoned = self._is_polled
+        if not self._is_abandoned:
             self._source.close()
             self._update()
         else:
             self.counters["inputs_unread"] += 1
             self.problems.add(InputError(self._name, None, "a read did not return", "a file that can be read"))
-        self._requests.put(False)
 
     def resume_from(self, places: Mapping[str, bytes]) -> None:
         """Resume as the source does."""
@@ -104,20 +147,17 @@ class AwaitedSource:
     def positions_stored(self) -> None:
         """Do nothing: files stay available."""
 
-    def _begin(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="source", daemon=True)
-            self._thread.start()
-        self.is_waiting, self._begun_s = True, time.monotonic()
-        self._requests.put(True)
-
-    def _run(self) -> None:
-        while self._requests.get():
-            try:
-                self._results.put(self._source.poll())
-            except Exception as error:
-                self._results.put(error)
-        self._source.close()
+    def _poll(self) -> _Result:
+        """Poll the source, in another thread. Close it if nobody waits any more."""
+        try:
+            result: _Result = self._source.poll()
+        except Exception as error:
+            result = error
+        with self._ending:
+            self._is_polled = False
+            if self._is_abandoned:
+                self._source.close()
+        return result
 
     def _update(self) -> None:
         """Copy the state of the source, which changes during its polls."""

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Opened, Origin, Problems, Source, SourceItem
-from iotide.collectors.sources.awaited import AwaitedSource
+from iotide.collectors.sources import awaited as awaited_module
+from iotide.collectors.sources.awaited import AwaitedSource, PollThreads
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.collectors.transport.agent import Agent
 from iotide.events import InputError, StreamInfo
@@ -61,7 +62,7 @@ class Quick(Hanging):
 
 
 def awaited(source: Source) -> AwaitedSource:
-    return AwaitedSource(source, "a.h5", patience_s=0.0)
+    return AwaitedSource(source, "a.h5", PollThreads(), patience_s=0.0)
 
 
 def next_items(source: AwaitedSource) -> list[SourceItem]:
@@ -86,7 +87,8 @@ def test_source_that_hangs_delays_no_other(tmp_path: Path) -> None:
 
 async def test_drain_awaits_a_poll_that_is_under_way(tmp_path: Path) -> None:
     hanging = Hanging()
-    agent = Agent([awaited(hanging)], CollectorSettings(endpoint=f"ipc://{tmp_path}/none"))
+    settings = CollectorSettings(endpoint=f"ipc://{tmp_path}/none", away_after_s=0.05)
+    agent = Agent([awaited(hanging)], settings)
     try:
         agent.pump()
         draining = asyncio.create_task(agent.drain(DEADLINE_S))
@@ -147,11 +149,50 @@ def test_exception_of_a_poll_is_raised_in_the_caller() -> None:
     source.close()
 
 
+def test_sources_share_a_thread_until_one_hangs() -> None:
+    threads = PollThreads()
+    sources = [AwaitedSource(Quick(), str(number), threads, patience_s=DEADLINE_S) for number in range(100)]
+    for source in sources * 3:
+        source.poll()
+    assert threads.count == 1
+    hanging = Hanging()
+    AwaitedSource(hanging, "a.h5", threads, patience_s=0.0).poll()
+    for source in sources:
+        source.poll()
+    assert threads.count == 2
+    assert all(source.poll() == [] and not source.is_waiting for source in sources)
+    hanging.permits.release()
+
+
+def test_polls_wait_while_all_threads_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awaited_module, "_MAX_THREADS", 2)
+    threads, hanging, quick = PollThreads(), [Hanging(), Hanging()], Quick()
+    sources = [AwaitedSource(each, "a.h5", threads, patience_s=0.0) for each in (*hanging, quick)]
+    for source in sources:
+        source.poll()
+    assert sources[2].is_waiting
+    assert quick.counters["quick"] == 0
+    hanging[0].permits.release()
+    wait_for(lambda: (sources[2].poll(), not sources[2].is_waiting)[1], what="the poll")
+    hanging[1].permits.release()
+
+
+def test_input_is_read_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    quick = Quick()
+    source = awaited(quick)
+    source.poll()
+    assert (source.is_waiting, quick.counters["quick"]) == (False, 1)
+
+
 @pytest.mark.parametrize("name", ["tmio-8ranks.jsonl", "lttng.txt.gz", "dftracer-calls.pfw.gz"])
 def test_file_gives_the_same_items(name: str) -> None:
     origin = Origin(job="j")
     direct, awaited_file = open_file(DATA / name, origin), open_file(DATA / name, origin)
-    source = AwaitedSource(awaited_file, name)
+    source = AwaitedSource(awaited_file, name, PollThreads())
     expected, found = collect(read_all(direct)), collect(read_all(source))
     assert {key: stream.rows() for key, stream in found.items()} == {key: each.rows() for key, each in expected.items()}
     assert source.counters == direct.counters
