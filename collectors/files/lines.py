@@ -29,7 +29,8 @@ class LineBuffer:
 
     Args:
         limit: maximum length of a line, bytes. Longer lines are discarded, so that a file without line ends cannot
-            exhaust memory; ``take_discarded_lines`` returns their numbers.
+            exhaust memory; ``take_discarded_lines`` returns their numbers. A line that lies within one longer piece of
+            input is kept.
         as_is: leave the ends of lines unchanged.
     """
 
@@ -47,6 +48,8 @@ class LineBuffer:
         """Accept the next bytes, split anywhere, and return the lines that are now complete."""
         if self._skipping:
             data = self._skip(data)
+        if self._pieces:
+            data = self._without_long_line(data)
         end = data.rfind(b"\n") + 1
         if end == 0:
             self._buffer(data)
@@ -86,6 +89,15 @@ class LineBuffer:
         if self._buffered_bytes > self._limit:
             self._cut.append(self._line)
             self._pieces, self._buffered_bytes, self._skipping = [], 0, True
+
+    def _without_long_line(self, data: bytes) -> bytes:
+        """Return the bytes after the buffered line if their first line end makes it too long, otherwise all."""
+        end = data.find(b"\n")
+        if end < 0 or self._buffered_bytes + end <= self._limit:
+            return data
+        self._cut.append(self._line)
+        self._pieces, self._buffered_bytes = [], 0
+        return self._skip(data)
 
     def _skip(self, data: bytes) -> bytes:
         end = data.find(b"\n") + 1
