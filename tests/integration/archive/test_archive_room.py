@@ -92,8 +92,8 @@ def test_aggregator_stores_all_once_there_is_room_again(tmp_path: Path) -> None:
         ballast.write_bytes(bytes(120_000))
         settings = {"IOTIDE_SERVE_ARCHIVE__FOLDER": str(room), "IOTIDE_SERVE_LINGER_S": "0.2"}
         serve = [*IOTIDE, "serve", "--ingest", ingest, "--publish", "none", "--http", "127.0.0.1:0"]
-        collect = [*IOTIDE, "collect", "--connect", ingest, "--socket", tracer, "--job", "job"]
-        with process(*serve, cwd=tmp_path, **settings) as server, process(*collect, cwd=tmp_path):
+        collect = [*IOTIDE, "collect", "--connect", ingest, "--socket", tracer, "--job", "job", "--until-unused"]
+        with process(*serve, cwd=tmp_path, **settings) as server, process(*collect, cwd=tmp_path) as collector:
             assert server.stderr is not None
             (url,) = re.findall(r"http (http:\S+),", server.stderr.readline())
 
@@ -108,6 +108,7 @@ def test_aggregator_stores_all_once_there_is_room_again(tmp_path: Path) -> None:
             wait_for(lambda: metric("iotide_archives_waiting") == 1, what="a waiting archive")
             assert "No space left on device" in server.stderr.readline()
             assert metric("iotide_archive_dropped_events_total") == 0
+            assert collector.wait(DEADLINE_S) == 0  # all calls are acknowledged
             events = metric("iotide_job_events_total")
             ballast.unlink()
             subprocess.run(["mount", "-o", "remount,size=50m", str(room)], check=True)

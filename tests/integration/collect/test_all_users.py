@@ -362,6 +362,7 @@ async def test_crash_of_root_s_process_after_that_of_its_keeper_loses_nothing(fo
             assert killed.process.stderr is not None
             report = await asyncio.to_thread(read_line, killed.process)
             assert "another process keeps programs" in report
+            await until(lambda: any(map(is_keeper, children_of(killed.process.pid))))
             assert killed.keeper() != first
             for process in (killed.process.pid, collector):
                 os.kill(process, signal.SIGKILL)

@@ -62,7 +62,7 @@ def aggregator(folder: Path, access: dict[str, Any]) -> Callable[[Callable[[Any]
         async with serving(**options) as server, feeding(server, source):
             while not (list((folder / "archives").glob("*.iotide")) and "hers" in server.aggregator.jobs):
                 await asyncio.sleep(0.01)
-            send("ready")
+            await asyncio.to_thread(send, "ready")
             while True:
                 await asyncio.sleep(0.1)
 
@@ -76,9 +76,10 @@ def of_alice(folder: Path, **access: Any) -> Iterator[int]:
     warm.mkdir()
 
     def stop_when_ready(_: Any) -> None:
-        raise KeyboardInterrupt  # all lazy imports are done now
+        asked(warm / "http", ("GET", "/api/v1/openapi.json"))
+        raise InterruptedError  # all lazy imports are done now
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(InterruptedError):
         aggregator(warm, access)(stop_when_ready)
     rank_jobs([], InteractionSettings()).model_dump_json()
     own = folder / "alice"
