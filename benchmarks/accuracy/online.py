@@ -28,7 +28,7 @@ PEER: Final = "ftio-hpc in process"
 NO_TYPES: Final = np.zeros(0, np.uint8)
 CLOSE: Final = 0.1
 JITTERS: Final = (0.0, 0.02, 0.05)
-PERIODS_S: Final = ((10.0, 20.0), (20.0, 10.0), (10.0, 25.0), (30.0, 12.0))
+PERIODS_S: Final = ((10.0, 20.0), (20.0, 10.0), (10.0, 25.0), (30.0, 12.0), (40.0, 10.0), (40.0, 6.0))
 OLD_PHASES, NEW_PHASES = 12, 8
 
 

@@ -30,7 +30,7 @@ from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import Following, following_of, next_phase
 from ..upcoming.next_start import NextStart, next_start_of
 from .segmentation_quality import PeriodCandidate
-from .segmentation_search import candidate_at_known_period, score_candidates, with_history
+from .segmentation_search import candidate_at_known_period, may_end_in_shorter_phases, score_candidates, with_history
 from .two_programs import find_two_programs
 
 _TOLERANCES: Final = TUNING.tolerances
@@ -169,10 +169,11 @@ def _spectral_candidates(view: SignalWindow, settings: DetectSettings) -> tuple[
 def _peak_and_segmentation(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
     """Return the strongest line and the best segmentation; no line if it is not needed."""
     known = candidate_at_known_period(view)
-    if known is not None and (known.is_final or (known.sure and not view.thorough)):
+    holds = known is not None and not may_end_in_shorter_phases(known)
+    if known is not None and holds and (known.is_final or (known.sure and not view.thorough)):
         return None, known
     line, peaks = dominant_peak(view.window)
-    if known is not None and view.followed:
+    if known is not None and holds and view.followed:
         return line, known
     return line, with_history(view, line, peaks, known)
 

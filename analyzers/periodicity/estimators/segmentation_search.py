@@ -21,6 +21,8 @@ from .segmentation_quality import PeriodCandidate, Segmentation, rated_candidate
 _TOLERANCES: Final = TUNING.tolerances
 _SEGMENTATION: Final = TUNING.segmentation
 _QUALITY: Final = TUNING.quality
+_LONGER_PHASE: Final = 2.0
+"""Factor over the longest phase from which on another one may consist of several."""
 
 
 def best_candidate(
@@ -104,6 +106,20 @@ def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
     return _most_certain_measurement(view, Segmenter(view.bandwidth), view.expected_s / view.bin_s)
 
 
+def may_end_in_shorter_phases(known: PeriodCandidate) -> bool:
+    """Return whether the last phase is so long that it may consist of phases of a new, shorter period."""
+    length = known.phases.end - known.phases.start
+    return float(length[-1]) > _LONGER_PHASE * float(length[:-1].max())
+
+
+def _divides_last_phase(known: PeriodCandidate, other: PeriodCandidate | None) -> bool:
+    """Return whether another measurement shows a change to a new period, whose phases were the last one before."""
+    if other is None:
+        return False
+    inside = int((other.phases.start >= known.phases.start[-1] - 1).sum())
+    return other.regularity.since > 0 and inside >= TUNING.live.min_changed_intervals
+
+
 def with_history(
     view: SignalWindow, line: SpectralPeak | None, peaks: list[float], known: PeriodCandidate | None
 ) -> PeriodCandidate | None:
@@ -125,6 +141,12 @@ def with_history(
     if period:
         by_pauses = candidate is not None and candidate.by_pauses
         found.append(_most_certain_measurement(view, Segmenter(view.bandwidth), period, by_pauses=by_pauses))
+    if (
+        known is not None
+        and may_end_in_shorter_phases(known)
+        and any(_divides_last_phase(known, each) for each in found)
+    ):
+        found.remove(known)
     return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
 
 

@@ -41,3 +41,15 @@ def test_two_familiar_programs_are_followed_side_by_side() -> None:
     both = [row for row in found if any(abs(each.period_s.value / 13.7 - 1) < 0.02 for each in row.others)]
     assert _share(found, 8.0) > 0.9
     assert len(both) > 0.9 * len(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ratio", [3.5, 4, 6])
+@pytest.mark.parametrize("jitter", [0.0, 0.02, 0.05])
+def test_a_far_shorter_period_is_found_although_its_pauses_were_gaps_within_a_phase(
+    ratio: float, jitter: float
+) -> None:
+    distance = np.random.default_rng(3).normal(1, jitter, 38) * np.repeat([40.0, 40.0 / ratio], [30, 8])
+    found = _after_each(np.cumsum(distance))
+    assert _share(found[20:30], 40.0) == 1
+    assert _share(found[-4:], 40.0 / ratio) == 1
