@@ -1,8 +1,9 @@
-"""Display names of processes: their program, and for interpreters the script."""
+"""Display names of processes (their program, and for interpreters the script), and of files that differ in numbers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -11,6 +12,8 @@ _INTERPRETERS: Final = re.compile(
 )
 _MODULE: Final = ("-m", "-jar")
 _LONGEST: Final = 64
+_NUMBER: Final = re.compile(r"(\d+)")
+_ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,4}$")
 
 
 def program_name(command: str) -> str:
@@ -44,3 +47,26 @@ def is_interpreter(command: str) -> bool:
 
 def _base(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2] or path
+
+
+def class_name(path: str) -> str:
+    """Return a path with ``#`` for numbers, except in an extension such as ``.h5``.
+
+    >>> class_name("/scratch/run7/out.0017.h5"), class_name("/proc/4711/maps")
+    ('/scratch/run#/out.#.h5', '/proc/#/maps')
+    """
+    ending = _ENDING.search(path)
+    cut = ending.start() if ending else len(path)
+    return _NUMBER.sub("#", path[:cut]) + path[cut:]
+
+
+def common_pattern(paths: Sequence[str]) -> str:
+    """Return paths that differ only in numbers as one. It has ``#`` for the numbers that differ.
+
+    >>> common_pattern(["/run7/t1.h5", "/run7/t22.h5"]), common_pattern(["/run7/x"])
+    ('/run7/t#.h5', '/run7/x')
+    """
+    parts = [_NUMBER.split(path) for path in paths]
+    if len({len(each) for each in parts}) != 1:
+        return class_name(paths[0])
+    return "".join(same.pop() if len(same := set(each)) == 1 else "#" for each in zip(*parts, strict=True))

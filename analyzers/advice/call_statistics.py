@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import FileInfo, FileType, Kind, Layer
+from ...events.programs import class_name, common_pattern
 from ..common.state import Ints
 from ..file_groups import DATA
-from ..layers.state.registries import class_name
 from .cells import Rows
 from .extents import Extents, Flushes
 from .gaps import WAITS_NS, stretch_of
 from .keys import NAME, RENAME, Keys, split
-from .path_patterns import common_pattern
 from .settings import AdviceSettings
 from .threads import Thread, label_of, lanes_of
 

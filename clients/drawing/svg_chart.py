@@ -111,11 +111,11 @@ class Chart:
             f'fill="{colour}" fill-opacity="0.15" stroke="{colour}" stroke-dasharray="5 3"/>'
         )
 
-    def legend(self, text: str, colour: str) -> None:
+    def legend(self, text: str, colour: str, opacity: float = 0.8) -> None:
         """Add a legend entry above the data."""
         at = self._legend_at
         self._axes.append(
-            f'<rect x="{at:.0f}" y="8" width="14" height="10" fill="{colour}" fill-opacity="0.8"/>'
+            f'<rect x="{at:.0f}" y="8" width="14" height="10" fill="{colour}" fill-opacity="{opacity}"/>'
             f'<text x="{at + 19:.0f}" y="17">{escape(text)}</text>'
         )
         self._legend_at += 19 + _LETTER * len(text) + 22

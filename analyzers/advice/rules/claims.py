@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import Layer
+from ....events.programs import common_pattern
 from ....results.advice import AdviceFinding, Cause
 from ...common.state import Ints
 from ..call_statistics import Calls, CallStatistics, Floats
-from ..path_patterns import common_pattern
 
 _COMPARED: Final = 1000  # maximum number of paths that are compared for a pattern
 _EXAMPLES: Final = 3  # maximum number of example paths per finding

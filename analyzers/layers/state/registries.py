@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
@@ -10,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, FileInfo, FileType, StreamInfo, is_constant
+from ....events.programs import class_name
 from ....events.schema import UNKNOWN_RANK
 from ...common.state import Ints, State, distinct
 from ...file_groups import DATA, GROUP_NAMES, CountRule
 
 _LOW: Final = 2**32  # factor of the first number in a key of two
-_NUMBER: Final = re.compile(r"\d+")
-_ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,4}$")
 UNKNOWN: Final = -1
 LOCAL: Final = 0
 SHARED: Final = 1
@@ -280,14 +278,3 @@ class Files(State):
             self.names.append(name)
             self.class_groups.append(group)
         return number
-
-
-def class_name(path: str) -> str:
-    """Return a path with ``#`` for numbers, except in an extension such as ``.h5``.
-
-    >>> class_name("/scratch/run7/out.0017.h5"), class_name("/proc/4711/maps")
-    ('/scratch/run#/out.#.h5', '/proc/#/maps')
-    """
-    ending = _ENDING.search(path)
-    cut = ending.start() if ending else len(path)
-    return _NUMBER.sub("#", path[:cut]) + path[cut:]

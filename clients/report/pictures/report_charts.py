@@ -43,7 +43,7 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     nothing = np.zeros(len(written))
     if steps.bins_a_step > 1:
         chart.steps(edges, nothing.tolist(), (steps.highest / rate.factor).tolist(), WRITE, opacity=0.2)
-        chart.legend("highest", WRITE)
+        chart.legend("highest", WRITE, 0.2)
     if written.any():
         chart.steps(edges, nothing.tolist(), written.tolist(), WRITE)
         chart.legend("write", WRITE)

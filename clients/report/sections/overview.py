@@ -8,9 +8,10 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ....events.counted_text import counted
+from ....events.programs import class_name, common_pattern
 from ....results.advice import Advice
 from ....results.findings import Findings
-from ....results.jobs.job import JobDetail
+from ....results.jobs.job import FileTotal, JobDetail
 from ...text.headline import Headline, make_headline
 from ...text.job_sentence import job_sentence
 from ...text.layer_words import layer_name, time_text
@@ -27,9 +28,9 @@ _MAX_COMMAND: Final = 400
 _OTHER: Final = "(other)"
 """Files without a known path in the job's table."""
 _MIN_SHARE: Final = 0.05
+"""Least share of the bytes for which a file is named."""
 _KERNEL: Final = frozenset({"devpts", "devtmpfs", "proc", "sysfs"})
 """File systems without a program's data."""
-"""Least share of the bytes for which a file is named."""
 
 
 def title(subject: JobData) -> Lines:
@@ -141,15 +142,21 @@ def _costs(cost: Cost) -> str:
 
 
 def _files(job: JobDetail) -> str:
-    moved = [row for row in job.files if row.bytes_read + row.bytes_written]
-    if not moved:
-        return ""
-    first = moved[0]
-    share = (first.bytes_read + first.bytes_written) / (job.bytes_read + job.bytes_written)
+    """Return the file with the most bytes, or files whose names differ only in numbers, and their share."""
+    alike: dict[str, list[FileTotal]] = {}
+    for row in job.files:
+        if row.bytes_read + row.bytes_written:
+            alike.setdefault(class_name(row.path), []).append(row)
+    sizes = {name: sum(row.bytes_read + row.bytes_written for row in rows) for name, rows in alike.items()}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    share = sizes.get(largest, 0) / (job.bytes_read + job.bytes_written)
     if share < _MIN_SHARE:
         return ""
-    where = "files without a name" if first.path == _OTHER else first.path
-    if len(moved) == 1 and share > 0.99:
+    rows = alike[largest]
+    where = "files without a name" if largest == _OTHER else common_pattern([row.path for row in rows])
+    if len(rows) > 1:
+        where = f"{len(rows):,} files {where}"
+    if len(alike) == 1 and share > 0.99:
         return f"; all of it in {where}"
     return f"; {share_text(min(share, 1.0))} of it in {where}"
 

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients.pages.live_pages import job_page
+from iotide.clients.report.job_data import JobData
 from iotide.clients.report.pictures.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
 from iotide.clients.report.sections import graph_section as graph_part
 from iotide.clients.report.sections import inside_job as inside
 from iotide.clients.report.sections import io_cost as cost
+from iotide.clients.report.sections.overview import _sentences
 from iotide.clients.text import layer_words
 from iotide.daemon.jobs.job_findings import findings_of
 from iotide.daemon.jobs.job_summary import detail_of
@@ -28,6 +30,7 @@ from iotide.events import BatchJob, Definitions, FileInfo, Kind, StreamInfo, mak
 from iotide.results.advice import Advice, AdviceFinding, Destination, Spent
 from iotide.results.findings import NO_FINDINGS, Findings
 from iotide.results.jobs.heat_map import HeatMap, HeatRow
+from iotide.results.jobs.job import FileTotal
 from iotide.results.jobs.run import RunSummary, UnseenProgram
 from iotide.results.layers import Mount
 from msgspec import structs
@@ -83,6 +86,30 @@ def test_title_has_the_name_that_the_batch_system_knows(tmp_path: Path) -> None:
     assert "<h1>7 (4_2 &lt;melt&gt;)</h1>" in page
     view = view_of(session, ZERO_S + 10, archives=False)
     assert "<title>iotide: 7 (4_2 &lt;melt&gt;)</title>" in job_page(view(), "jobs/7")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ({"/s/out.0.csv": 5, "/s/out.1.csv": 4, "/s/log": 6}, "60 % of it in 2 files /s/out.#.csv."),
+        ({"/s/out.0.csv": 5, "/s/out.1.csv": 5}, "all of it in 2 files /s/out.#.csv."),
+        ({"/s/run1/out": 5, "/s/log": 5000}, "100 % of it in /s/log."),
+        ({f"/s/{'x' * at}": 5 for at in range(1, 40)}, "on average."),
+    ],
+)
+def test_files_whose_names_differ_only_in_numbers_are_named_together(sizes: dict[str, int], told: str) -> None:
+    files = [
+        FileTotal(path=path, calls=1, bytes_read=0, bytes_written=size, seconds=1.0) for path, size in sizes.items()
+    ]
+    job = detail_of(session_of(), ZERO_S + 10).model_copy(
+        update={"files": files, "bytes_read": 0, "bytes_written": sum(sizes.values())}
+    )
+    (line,) = [
+        each
+        for each in _sentences(JobData(job, None, 0, ZERO_S, ZERO_S + 10), NO_FINDINGS)
+        if each.startswith("It wrote")
+    ]
+    assert line.endswith(told)
 
 
 @pytest.mark.parametrize("module", [cost, inside, layer_words])
