@@ -7,8 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from ..analyzers.advice.settings import AdviceSettings
 from ..analyzers.dfg.spec.cases import parse_case
 from ..analyzers.dfg.spec.filters import Filter
 from ..analyzers.dfg.spec.graph_definition import GraphDefinition
@@ -18,12 +21,12 @@ from ..analyzers.offline.detection import AnalysisOptions
 from ..analyzers.settings import DetectSettings
 from ..cli.advise.building import advice_of_trace
 from ..cli.detect.building import report_of as detection_of
-from ..cli.dfg.building import graph_of, select
+from ..cli.dfg.building import graph_of, rules_text, select
 from ..cli.layers.building import report_of as layers_of
 from ..cli.rank.building import rank_traces
 from ..cli.traces.trace_reading import Trace, name_of, read_traces
-from ..events import EventBatch, InputError, StreamInfo
-from ..events.files import read_text, readable
+from ..events import ConfigError, EventBatch, InputError, StreamInfo
+from ..events.files import readable
 from ..results.advice import Advice
 from ..results.dfg import Graph
 from ..results.interaction import RankReport
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _REPORT_ARCHIVES = "*.iotide"
+_Settings = TypeVar("_Settings", bound=BaseModel)
 
 
 def open(*paths: str | PathLike[str], format: str | None = None) -> Traces:  # noqa: A001, A002
@@ -131,7 +135,7 @@ class Traces:
             case: definition of a case; by default that of the mapping.
             filter: filter of the calls.
         """
-        view = GraphDefinition.parse(mapping, sites={}, read=lambda name: read_text(Path(name)))
+        view = GraphDefinition.parse(mapping, sites={}, read=rules_text)
         terms = Filter.parse(filter)
         chosen = Filter(f"{view.filter.text} {terms.text}".strip(), view.filter.terms + terms.terms)
         view = GraphDefinition(view.mapping, view.case if case is None else parse_case(case), chosen)
@@ -139,7 +143,7 @@ class Traces:
 
     def rank(self, **settings: Any) -> RankReport:
         """Rank interacting members, as ``iotide rank`` does; ``settings`` are those of ``[rank]``."""
-        return rank_traces(self.paths, self._format, InteractionSettings.model_validate(settings))
+        return rank_traces(self.paths, self._format, _checked(InteractionSettings, settings))
 
     def advice(self, *, floor_share: float = 0.02, mtbf_s: float = 86_400.0) -> Advice:
         """Compute the cost of I/O and the changes that save most, as ``iotide advise`` does.
@@ -148,7 +152,8 @@ class Traces:
             floor_share: least share of the run that a change must save to be listed.
             mtbf_s: mean time between failures of the nodes, s, for checkpoint intervals.
         """
-        return advice_of_trace(self._trace, self.job, floor_share, mtbf_s)
+        chosen = _checked(AdviceSettings, {"floor_share": floor_share, "mtbf_s": mtbf_s})
+        return advice_of_trace(self._trace, self.job, chosen.floor_share, chosen.mtbf_s)
 
     def batches(self) -> Iterator[tuple[StreamInfo, EventBatch]]:
         """Yield the calls as columns, batch by batch, with the definitions of their stream."""
@@ -173,6 +178,15 @@ class Traces:
 
     def __repr__(self) -> str:
         return f"<iotide traces {', '.join(readable(path) for path in self.paths)}>"
+
+
+def _checked(model: type[_Settings], values: dict[str, Any]) -> _Settings:
+    """Return settings. Raises ConfigError if one is unknown or out of range."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        wrong = [f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors()]
+        raise ConfigError("; ".join(wrong)) from None
 
 
 def _archives_of_report(path: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,8 @@ from ...analyzers.dfg.spec.graph_definition import GraphDefinition
 from ...analyzers.dfg.update import DfgAnalyzer
 from ...analyzers.pipeline.job_graph import GraphColumns, activities_on_data, graph_columns, selected_events, with_data
 from ...analyzers.pipeline.numbering import JobNames
-from ...events import EventBatch
+from ...events import EventBatch, InputError
+from ...events.files import read_text
 from ...events.summaries import sizes_of
 from ...results.dfg import Graph, Occurrence, Timeline
 from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
@@ -76,6 +78,18 @@ class Selection:
             rows: npt.NDArray[np.bool_] = np.logical_or.reduce(chosen)
             if rows.any():
                 yield Part(part.stream, part.batch.select(rows), part.case[rows])
+
+
+def rules_text(name: str) -> str:
+    """Return the text of a file of rules.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return read_text(Path(name), errors="replace")
+    except OSError as error:
+        raise InputError(name, None, f"cannot be read ({error.strerror})", "a file of rules") from None
 
 
 def select(trace: Trace, view: GraphDefinition) -> Selection:

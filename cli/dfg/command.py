@@ -321,20 +321,11 @@ def _definition(mapping: str, case: str | None, filters: tuple[str, ...], sites:
     from ...analyzers.dfg.spec.cases import parse_case
     from ...analyzers.dfg.spec.filters import Filter
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
+    from .building import rules_text
 
-    view = GraphDefinition.parse(mapping, sites=sites, read=_rules)
+    view = GraphDefinition.parse(mapping, sites=sites, read=rules_text)
     if case is not None:
         view = replace(view, case=parse_case(case))
     declared = Filter.parse(" ".join(filters), sites)
     both = f"{view.filter.text} {declared.text}".strip()
     return replace(view, filter=Filter(both, view.filter.terms + declared.terms))
-
-
-def _rules(name: str) -> str:
-    from ...events import InputError
-    from ...events.files import read_text
-
-    try:
-        return read_text(Path(name), errors="replace")
-    except OSError as error:
-        raise InputError(name, None, f"cannot be read ({error.strerror})", "a file of rules") from None

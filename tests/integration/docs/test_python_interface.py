@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -75,6 +76,16 @@ def test_settings_are_those_of_the_command_and_checked(traces: Traces) -> None:
         traces.detect(mode="sideways")
     with pytest.raises(ConfigError):
         traces.graph("no such thing")
+    with pytest.raises(InputError, match="cannot be read"):
+        traces.graph("rules:/no/such/file")
+
+
+@pytest.mark.parametrize("name", ["detect", "rank"])
+def test_settings_that_are_none_are_named(traces: Traces, name: str) -> None:
+    with pytest.raises(ConfigError, match="nothing"):
+        getattr(traces, name)(nothing=1)
+    with pytest.raises(ConfigError, match=r"floor_share.*mtbf_s"):
+        traces.advice(floor_share=math.nan, mtbf_s=-1)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
