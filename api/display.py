@@ -57,7 +57,15 @@ class Shown:
 
 
 def show(result: Result, *, top: int = _ROWS) -> Shown:
-    """Return a result for display, with at most ``top`` rows per table."""
+    """Return a result for display, with at most ``top`` rows per table.
+
+    Raises:
+        TypeError: ``result`` is no result of iotide.
+    """
+    if not isinstance(result, Result):
+        raise TypeError(
+            f"{type(result).__name__}: not a result; expected what detect, graph, layers, rank or advice return"
+        )
     return Shown(result, top)
 
 

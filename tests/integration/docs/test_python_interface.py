@@ -134,6 +134,11 @@ def test_results_do_not_depend_on_earlier_requests(tmp_path: Path) -> None:
         assert getattr(asked, name)() == getattr(iotide.open(path), name)(), name
 
 
+def test_what_is_no_result_is_refused_before_it_is_shown() -> None:
+    with pytest.raises(TypeError, match="int: not a result"):
+        iotide.show(42)  # type: ignore[arg-type]
+
+
 def test_results_are_shown_as_text_and_as_a_page(traces: Traces) -> None:
     results = (traces.detect(), traces.layers(), traces.graph(), traces.rank())
     for result in results:
