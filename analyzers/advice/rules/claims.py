@@ -70,6 +70,7 @@ class Claim:
         words: function that writes the texts.
         numbers: further figures.
         ends_calls: whether the change saves whole calls, and not only a part of their time.
+        alike: whether the calls take about the same time each without other processes. Large and small reads do not.
     """
 
     cause: Cause
@@ -79,6 +80,7 @@ class Claim:
     words: Callable[[Group], FindingText]
     numbers: dict[str, float] = field(default_factory=dict)
     ends_calls: bool = False
+    alike: bool = False
 
 
 def assigned_claims(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints, Floats]]:
@@ -127,7 +129,7 @@ def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor: Floo
         for each in np.unique(place).tolist():
             mine = place == each
             chosen = rows[mine]
-            saving = _saving(calls, chosen, gain[mine], run_s, ends_calls=claim.ends_calls)
+            saving = _saving(calls, claim, chosen, gain[mine], run_s)
             if saving.expected < floor.share * run_s or saving.alone < floor.seconds:
                 continue
             group = group_of(calls, chosen)
@@ -135,7 +137,7 @@ def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor: Floo
             yield _with_gaps(finding_of(group, claim.cause, words, saving.least, run_s, claim.numbers), saving, run_s)
 
 
-def _saving(calls: Calls, rows: Ints, gain: Floats, run_s: float, *, ends_calls: bool) -> Saving:
+def _saving(calls: Calls, claim: Claim, rows: Ints, gain: Floats, run_s: float) -> Saving:
     """Return the saving of a claim on some rows.
 
     How much of the uncertain time between the calls is saved, the calls do not show. The geometric mean of the bounds
@@ -149,9 +151,10 @@ def _saving(calls: Calls, rows: Ints, gain: Floats, run_s: float, *, ends_calls:
         least = saved((gain + share * calls.sure_gap_ns[rows]) * scale)
         return math.sqrt(least * saved(with_gaps * scale))
 
-    share = gain / np.maximum(calls.ns[rows], 1) if ends_calls else np.zeros(len(rows))
+    share = gain / np.maximum(calls.ns[rows], 1) if claim.ends_calls else np.zeros(len(rows))
     with_gaps = gain + share * calls.gap_ns[rows]
-    return Saving(saved(gain), expected(np.ones(len(rows))), saved(with_gaps), expected(1.0 / calls.stretch[rows]))
+    undisturbed = 1.0 / calls.stretch[rows] if claim.alike else np.ones(len(rows))
+    return Saving(saved(gain), expected(np.ones(len(rows))), saved(with_gaps), expected(undisturbed))
 
 
 def _with_gaps(found: AdviceFinding, saving: Saving, run_s: float) -> AdviceFinding:

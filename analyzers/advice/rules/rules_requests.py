@@ -70,7 +70,7 @@ def small_requests(calls: Calls, chunked: Flags, places: AccessOrders) -> Iterat
             mine = (shared == together) & (library == of_library)
             if mine.any():
                 words = _shared_words if together else (_library_words if of_library else _words)
-                yield Claim(cause, rows[mine], gain[mine], place[mine], words, ends_calls=True)  # type: ignore[arg-type]
+                yield Claim(cause, rows[mine], gain[mine], place[mine], words, ends_calls=True, alike=True)  # type: ignore[arg-type]
 
 
 def requests_of(calls: Calls, way: Flags) -> float:

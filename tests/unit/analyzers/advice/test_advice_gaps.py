@@ -134,3 +134,12 @@ def test_few_requests_that_wait_for_a_processor_do_not_wait_for_storage() -> Non
     ns[[100, 200]] = 40_000_000
     assert found_on(100_000, ns, columns, calls=350) == []
     assert found_on(100_000, np.full(350, 200_000), columns, calls=350)
+
+
+def test_large_reads_among_small_ones_are_not_taken_for_a_busy_machine() -> None:
+    """A file is read 16 times: a header in 100 reads, and 4 MiB in one. Only the large read takes long."""
+    size = np.tile([64] * 100 + [4 << 20], 16)
+    offset = np.tile([64 * at for at in range(100)] + [6400], 16)
+    ns = np.where(size > 64, 5_000_000, 1_000)
+    columns = {"kind": int(Kind.READ), "bytes": size, "requested": size, "offset": offset}
+    assert [each.cause for each in found_on(0, ns, columns, calls=len(size))][:1] == ["read_again"]
