@@ -9,12 +9,18 @@ import msgspec
 from .batch_job import BatchJob
 from .schema import UNKNOWN_RANK
 
+_ID_LIMIT: Final = 2**31
+"""Ids of events have 32 bits."""
+_IDS: Final = (("rank", UNKNOWN_RANK), ("pid", 0), ("parent_pid", 0))
 NODE_COLLECTOR: Final = "collector"
 """Source of the stream, without events, by which the collector of a batch job introduces the job on its node."""
 
 
 class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Producer of a stream's events. A job is the set of streams with one ``job``."""
+    """Producer of a stream's events. A job is the set of streams with one ``job``.
+
+    Ids that do not fit into the columns of events count as unknown.
+    """
 
     job: str
     source: str
@@ -44,6 +50,11 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Latest end of the job, Unix time; 0 if unknown."""
     batch: BatchJob | None = None
     """Facts from the batch system; None if there are none."""
+
+    def __post_init__(self) -> None:
+        for name, unknown in _IDS:
+            if not -_ID_LIMIT <= getattr(self, name) < _ID_LIMIT:
+                msgspec.structs.force_setattr(self, name, unknown)
 
     def ending_at(self, at_s: float, job: str = "") -> StreamInfo:
         """Return the same with the end of its job, Unix time; 0: no end. It must belong to ``job`` ("" for any)."""

@@ -15,6 +15,7 @@ from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.snapshots import restore, snapshot
 from iotide.analyzers.registry import ANALYZERS
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
+from msgspec.structs import replace
 from support.jobs.analyzer_kinds import context, results_of
 
 STREAMS = {
@@ -195,3 +196,20 @@ def test_result_is_of_the_model_that_the_registry_names(kind: AnalyzerKind) -> N
     give(analyzer, events(5, [40] * 3))
     told = results_of(analyzer)
     assert kind.result is None or isinstance(told, kind.result)
+
+
+@every
+@pytest.mark.parametrize("name", ["pid", "parent_pid", "rank"])
+@pytest.mark.parametrize("value", [2**32 - 1, -(2**40), 2**63])
+def test_ids_of_a_description_may_be_any_numbers(kind: AnalyzerKind, name: str, value: int) -> None:
+    """Those beyond the columns of events count as unknown."""
+    analyzer, _ = fresh(kind)
+    queue = AnalysisQueue()
+    for stream in ("a", "b"):
+        info = replace(STREAMS[stream], **{name: value})
+        plain = make_batch(3, {"start": 1_700_000_000 * 10**9, "duration": 10, "call": 2, "kind": int(Kind.WRITE)})
+        analyzer.update(QueuedEvents.of(plain, stream, info))
+        queue.put(plain, stream, info)
+    analyzer.update(queue.since(0))
+    analyzer.compact()
+    analyzer.losses()
