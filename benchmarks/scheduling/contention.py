@@ -130,7 +130,7 @@ def observations(
             events += [(begin + (at + 1) * step, each.job.name, step, volume / CALLS) for at in range(CALLS)]
     events.sort()
     at, defined = 0, set()
-    settings = ContentionSettings(capacity={"lustre:mgs:/s": CAPACITY}, phases_ahead=8, horizon_s=60)
+    settings = ContentionSettings(capacity={"lustre:mgs:/s": CAPACITY})
     for second in range(lasting_s):
         now[0] = T0 + second
         waiting: dict[str, list[tuple[float, float, float]]] = {}
