@@ -18,6 +18,8 @@ from ..source import Problems, ResumableSource, Source, SourceItem
 _log = logging.getLogger(__name__)
 _PATIENCE_S: Final = 0.05
 """Time for which a poll waits for the thread, s. Reading a piece of a local file takes less."""
+_PATIENT_SHARE: Final = 0.2
+"""Maximum share of the time in which polls wait for reads that do not return, of all sources together."""
 _LOGGED_S: Final = 5.0
 """Duration of a read that is logged."""
 _MAX_THREADS: Final = 64
@@ -38,7 +40,23 @@ class PollThreads:
     def __init__(self) -> None:
         self._requests: queue.SimpleQueue[_Request] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
+        self._impatient_until_s = 0.0
         self.count = 0
+
+    def result_of(self, results: queue.SimpleQueue[_Result], patience_s: float) -> _Result:
+        """Wait for the result of a poll. After a vain wait, no source waits for a while: thousands may hang at once.
+
+        Raises:
+            queue.Empty: the poll has not returned.
+        """
+        begun_s = time.monotonic()
+        try:
+            return results.get(timeout=patience_s if begun_s >= self._impatient_until_s else 0.0)
+        except queue.Empty:
+            ended_s = time.monotonic()
+            vain_s = (ended_s - begun_s) / _PATIENT_SHARE
+            self._impatient_until_s = max(self._impatient_until_s, ended_s + vain_s)
+            raise
 
     def begin(self, poll: Callable[[], _Result], results: queue.SimpleQueue[_Result]) -> None:
         """Run a poll, and put its result into a queue."""
@@ -106,7 +124,7 @@ class AwaitedSource:
             self._begun_s = time.monotonic()
             self._threads.begin(self._poll, self._results)
         try:
-            result = self._results.get(timeout=patience_s)
+            result = self._threads.result_of(self._results, patience_s)
         except queue.Empty:
             self._log_wait()
             return []
@@ -126,8 +144,9 @@ class AwaitedSource:
             self._is_abandoned = self._is_polled
         if not self._is_abandoned:
             self._source.close()
+        if not self.is_waiting:
             self._update()
-        else:
+        else:  # also if the poll has just returned: nobody takes its items, so its read position must not be stored
             self.counters["inputs_unread"] += 1
             self.problems.add(InputError(self._name, None, "a read did not return", "a file that can be read"))
 

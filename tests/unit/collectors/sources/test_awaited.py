@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from iotide.collectors.settings import CollectorSettings
@@ -59,6 +61,17 @@ class Quick(Hanging):
     def poll(self) -> list[SourceItem]:
         self.counters["quick"] += 1
         return []
+
+
+class Unnoticed(PollThreads):
+    """Polls that run when they are to return."""
+
+    def begin(self, poll: Callable[[], Any], results: queue.SimpleQueue[Any]) -> None:
+        self._poll = lambda: results.put(poll())
+
+    def end_poll(self, source: Hanging) -> None:
+        source.permits.release()
+        self._poll()
 
 
 def awaited(source: Source) -> AwaitedSource:
@@ -138,6 +151,22 @@ def test_source_that_still_hangs_at_the_end_is_unread_and_closed_by_its_thread()
     assert hanging.closed.wait(DEADLINE_S)
 
 
+def test_items_of_a_poll_that_returns_unnoticed_before_the_end_are_unread() -> None:
+    hanging = Hanging(polls=2)
+    source = AwaitedSource(hanging, "a.h5", threads := Unnoticed(), patience_s=0.0)
+    source.resume_from({})
+    source.poll()
+    threads.end_poll(hanging)
+    assert len(next_items(source)) == 1
+    source.poll()
+    threads.end_poll(hanging)
+    source.close()
+    assert hanging.closed.is_set()
+    assert source.counters["inputs_unread"] == 1
+    assert source.counters["events"] == 1
+    assert source.read_positions(lambda stream, urgent: True) == {"x": b"1"}
+
+
 def test_exception_of_a_poll_is_raised_in_the_caller() -> None:
     class Broken(Hanging):
         def poll(self) -> list[SourceItem]:
@@ -162,6 +191,28 @@ def test_sources_share_a_thread_until_one_hangs() -> None:
     assert threads.count == 2
     assert all(source.poll() == [] and not source.is_waiting for source in sources)
     hanging.permits.release()
+
+
+def test_many_sources_that_hang_are_not_awaited_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+
+    class Results(queue.SimpleQueue[Any]):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            nonlocal now_s
+            assert timeout is not None
+            now_s += timeout
+            raise queue.Empty
+
+    monkeypatch.setattr(awaited_module.time, "monotonic", lambda: now_s)
+    threads = PollThreads()
+    for _ in range(1000):
+        with pytest.raises(queue.Empty):
+            threads.result_of(Results(), 0.5)
+    assert now_s == 100.5
+    now_s += 10.0
+    with pytest.raises(queue.Empty):
+        threads.result_of(Results(), 0.5)
+    assert now_s == 111.0
 
 
 def test_polls_wait_while_all_threads_hang(monkeypatch: pytest.MonkeyPatch) -> None:
