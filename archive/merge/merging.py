@@ -25,6 +25,8 @@ _MAX_KNOWN: Final = 65_536
 """Maximum number of remembered pieces, by digest."""
 _MAX_REPEATED: Final = 256
 """Maximum number of remembered lists of pieces."""
+_MAX_REPEATED_BYTES: Final = 1 << 22
+"""Maximum size of these pieces, bytes; above it all are forgotten."""
 _NUMBERS: Final = 9
 """Index of the numbers without a pattern among the pieces of a part."""
 _GROUP_BYTES: Final = 1024
@@ -88,6 +90,7 @@ class Merger:
         self.pieces = pieces
         self._repeated: dict[tuple[PartKind, int], tuple[list[bytes], tuple[int, ...]]] = {}
         """Numbers of pieces by the identity of their list, which lives as long as it is here. Alike parts share it."""
+        self._repeated_bytes = 0
         self._waiting: list[tuple[tuple[int, int], int, bytes]] = []
         """Unwritten pieces: kind, number, and the piece."""
         self._waiting_bytes = 0
@@ -144,10 +147,14 @@ class Merger:
         if known is not None:
             return known[1]
         numbers = tuple([self._number_of((kind, place), piece) for place, piece in enumerate(part.pieces)])
-        if len(self._repeated) >= _MAX_REPEATED:
+        size = sum(map(len, part.pieces))
+        if len(self._repeated) >= _MAX_REPEATED or self._repeated_bytes + size > _MAX_REPEATED_BYTES:
             self._repeated.clear()
-        if len(self._known) < _MAX_KNOWN:  # otherwise an unknown piece gets a new number each time
+            self._repeated_bytes = 0
+        # beyond the known pieces, an unknown one gets a new number each time
+        if len(self._known) < _MAX_KNOWN and size <= _MAX_REPEATED_BYTES:
             self._repeated[kind, id(part.pieces)] = part.pieces, numbers
+            self._repeated_bytes += size
         return numbers
 
     def _number_of(self, what: tuple[int, int], piece: bytes) -> int:

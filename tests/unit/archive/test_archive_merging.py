@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.archive.codec.encoding import PartKind
+from iotide.archive.codec.encoding import Part, PartKind
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.archive.integers.byte_templates import count_numbers, put_numbers, take_numbers
@@ -402,3 +402,14 @@ def test_words_of_hexadecimal_digits_are_numbers() -> None:
 def test_numbers_that_no_text_has_are_refused(numbers: list[int]) -> None:
     with pytest.raises(ValueError, match=r"."):
         put_numbers(b"a\0b", numbers)
+
+
+def test_lists_of_pieces_that_are_remembered_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "_MAX_REPEATED_BYTES", 1000)
+    merger = merging.Merger(lambda kind, block: None)
+    for number, size in enumerate([400, 400, 400, 2000, 400]):
+        part = Part([bytes([number]) * size, b"alike"], np.zeros(0, np.int64))
+        merger.add(PartKind.STREAM, 0, 0, number, part)
+        kept = [len(piece) for pieces, _ in merger._repeated.values() for piece in pieces]
+        assert sum(kept) <= 1000
+    assert kept
