@@ -81,7 +81,7 @@ class UnreadCopy(threading.Thread):
         self._segments: deque[_Segment] = deque()
         self._written: _Segment | None = None
         self._returned_bytes = 0
-        self._copies_rest = False
+        self._copies_rest = self._has_closed = False
         self._file = -1
         self._at = 0
 
@@ -92,12 +92,14 @@ class UnreadCopy(threading.Thread):
         if self._is_over.is_set():
             return
         if self._written is None or self._written.number != number:
-            try:
-                self._written = _Segment(number, os.dup(descriptor))
-            except OSError:  # no descriptor is left
-                self._is_over.set()
-                return
             with self._lock:
+                if self._has_closed:  # meanwhile: nobody would close the duplicate
+                    return
+                try:
+                    self._written = _Segment(number, os.dup(descriptor))
+                except OSError:  # no descriptor is left
+                    self._is_over.set()
+                    return
                 self._segments.append(self._written)
         self._written.end = end
 
@@ -191,6 +193,7 @@ class UnreadCopy(threading.Thread):
             for segment in self._segments:
                 os.close(segment.descriptor)
             self._segments.clear()
+            self._has_closed = True
         if self._file >= 0:
             with contextlib.suppress(OSError):
                 os.close(self._file)

@@ -271,3 +271,15 @@ def test_copy_whose_definitions_take_no_room_is_read_to_its_end(content: bytes, 
     source = open_file(path, Origin("given"))
     list(read_all(source))
     assert source.problems.total == 1
+
+
+def test_segment_that_comes_while_the_copy_ends_is_not_kept_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = UnreadCopy(tmp_path / "unread", Origin("job"), 1000)
+    with tempfile.TemporaryFile() as file:
+        before = sorted(Path("/proc/self/fd").iterdir())
+        monkeypatch.setattr(copy._is_over, "is_set", copy._close)  # None: not over, and its thread ends just then
+        copy.written(1, file.fileno(), 10)
+        assert sorted(Path("/proc/self/fd").iterdir()) == before
+    assert copy.returned(1)
