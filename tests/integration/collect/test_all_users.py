@@ -91,8 +91,9 @@ class Node:
         """Return the processes that collect programs and that this one has started."""
         return [pid for pid in children_of(self.process.pid) if not is_keeper(pid)]
 
-    def keeper(self) -> int:
-        """Return the process that keeps descriptors for the next collector."""
+    async def keeper(self) -> int:
+        """Return the process that keeps descriptors for the next collector, once it runs."""
+        await until(lambda: any(map(is_keeper, children_of(self.process.pid))))
         (found,) = filter(is_keeper, children_of(self.process.pid))
         return found
 
@@ -317,7 +318,7 @@ async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_c
         await asyncio.to_thread(killed.write, ALICE, "first")
         await until(lambda: bytes_of(server) == {(ALICE_NAME, "first"): MOVED})
         (collector,) = killed.collectors(ALICE)
-        keeper = killed.keeper()
+        keeper = await killed.keeper()
         os.kill(collector, signal.SIGSTOP)
         before = descriptors_of(keeper)
         await asyncio.to_thread(killed.write, ALICE, "unread")
@@ -335,11 +336,11 @@ async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_c
 
 async def test_keeper_that_is_killed_twice_costs_no_processor_until_it_may_be_replaced(folder: Path) -> None:
     async with collected(folder) as node:
-        os.kill(node.keeper(), signal.SIGKILL)
+        os.kill(await node.keeper(), signal.SIGKILL)
         assert "1 so far" in await asyncio.to_thread(read_line, node.process)
-        await until(lambda: any(map(is_keeper, children_of(node.process.pid))))
+        second = await node.keeper()
         before_s = processor_time(node.process.pid)
-        os.kill(node.keeper(), signal.SIGKILL)
+        os.kill(second, signal.SIGKILL)
         assert "2 so far" in await asyncio.to_thread(read_line, node.process)
         spent_s = processor_time(node.process.pid) - before_s
         await node.end()
@@ -355,15 +356,15 @@ async def test_crash_of_root_s_process_after_that_of_its_keeper_loses_nothing(fo
             await until(lambda: len(bytes_of(server)) == 2)
             (collector,), (kept,) = killed.collectors(ALICE), killed.collectors(BOB)
             os.kill(collector, signal.SIGSTOP)
-            first, before = killed.keeper(), descriptors_of(killed.keeper())
+            first = await killed.keeper()
+            before = descriptors_of(first)
             await asyncio.to_thread(killed.write, ALICE, "unread")
             await until(lambda: descriptors_of(first) - before)
             os.kill(first, signal.SIGKILL)
             assert killed.process.stderr is not None
             report = await asyncio.to_thread(read_line, killed.process)
             assert "another process keeps programs" in report
-            await until(lambda: any(map(is_keeper, children_of(killed.process.pid))))
-            assert killed.keeper() != first
+            assert await killed.keeper() != first
             for process in (killed.process.pid, collector):
                 os.kill(process, signal.SIGKILL)
             await asyncio.to_thread(killed.process.wait)
