@@ -34,6 +34,7 @@ from .pressure import Pressure
 
 _SLICE_S: Final = 0.01
 _BOUND_CHECK_INTERVAL: Final = 16  # predictions of a job between checks of its bounds
+_QUEUED_EVENTS: Final = 1 << 19  # of all running jobs, about 50 MB; a job always queues a share of its own
 
 _STATE_KEYS: Final = ("_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
 """Attributes of the aggregator's persistent state besides its jobs. The others belong to the running daemon."""
@@ -174,11 +175,16 @@ class Aggregator(LossSink):
         if (session := self.jobs.get(job)) is None:
             raise StreamForgottenError("the state of its job cannot be read; send HELLO again")
         now = self._steady()
-        session.update(stream, batch, definitions, self.clock(), now)
+        session.update(stream, batch, definitions, self.clock(), now, self._queue_room)
         session.ledger.received(stream, len(batch), journalled=self.journals)
         if len(batch):
             self._transition(session, JobEvent.EVENT)
             self._schedule.plan(session, now, session.unseen_s(self.clock()))
+
+    @property
+    def _queue_room(self) -> int:
+        """Number of events of a job that may wait to be analyzed together: few jobs queue more each."""
+        return _QUEUED_EVENTS // max(len(self.jobs) - len(self._ended), 1)
 
     def _count_refused_batch(self, stream: str, batch: EventBatch) -> None:
         """Drop events of a refused stream. Request its HELLO again once there is room for its job."""
@@ -219,7 +225,8 @@ class Aggregator(LossSink):
 
     def _add_whole_streams(self, streams: Sequence[WholeStream]) -> None:
         session, now = self.jobs[clean_job(streams[0].info.job)], self._steady()
-        if not add_whole_streams(session, streams, self.clock(), now, journalled=self.journals):
+        room = self._queue_room
+        if not add_whole_streams(session, streams, self.clock(), now, journalled=self.journals, room=room):
             pass_separately(self, streams)
             return
         self._transition(session, JobEvent.EVENT)

@@ -28,22 +28,34 @@ IDLE_JOBS = 2_000
 BURSTS = 40
 
 
-def rate_with_analyzers() -> float:
-    """Events per second of one core through decode, sequence state, job session and predictions."""
+def rate_with_analyzers(jobs: int = 1, length: int = LENGTH) -> float:
+    """Events per second of one core, from decoding to predictions, until all events are analyzed.
+
+    Args:
+        jobs: number of jobs, whose batches arrive in turns.
+        length: events of a batch.
+    """
     now = time.time()
-    batches = make_batches(BATCHES, LENGTH, start_ns=int((now - 60) * 1e9), step_ns=20_000)
+    count = BATCHES * LENGTH // length // jobs
+    batches = make_batches(count, length, start_ns=int((now - 60) * 1e9), step_ns=20_000)
     aggregator = Aggregator(AggregatorSettings(), time.time)
     core = IngestCore(aggregator, IngestSettings())
-    messages = [encode(Hello(collector="c", stream="s", info=StreamInfo(job="j", source="bench")))]
+    messages = []
+    for job in range(jobs):
+        info = StreamInfo(job=f"j{job}", source="bench")
+        messages.append(encode(Hello(collector="c", stream=f"s{job}", info=info)))
     for at, batch in enumerate(batches):
-        messages.append(encode_batch("s", at + 1, batch, DEFINITIONS if at == 0 else Definitions([], [])))
+        definitions = DEFINITIONS if at == 0 else Definitions([], [])
+        messages += [encode_batch(f"s{job}", at + 1, batch, definitions) for job in range(jobs)]
     wired = [[bytes(frame) for frame in message] for message in messages]
     start = time.process_time()
     for at, message in enumerate(wired):
         core.receive(b"peer", message, now)
         if at % 50 == 0:
             aggregator.tick()
-    return BATCHES * LENGTH / (time.process_time() - start)
+    for session in aggregator.jobs.awake:
+        session.compact()
+    return count * jobs * length / (time.process_time() - start)
 
 
 class Bursts:
@@ -117,6 +129,8 @@ def measure() -> list[Figure]:
     per_job = memory_of_idle_jobs()
     return [
         Figure("aggregator, all analyzers on, one core", rate_with_analyzers() / 1e6, "M events/s", ">= 1"),
+        Figure("16 jobs, batches of 1,024 events", rate_with_analyzers(16, 1024) / 1e6, "M events/s"),
+        Figure("200 jobs, batches of 1,024 events", rate_with_analyzers(200, 1024) / 1e6, "M events/s"),
         Figure("event to prediction, median", statistics.median(waited) * 1e3, "ms", better="lower"),
         Figure("event to prediction, p99", waited[int(len(waited) * 0.99)] * 1e3, "ms", "<= 250 ms", better="lower"),
         Figure("memory per job, idle after 20 min", per_job / 1024, "KiB", better="lower"),

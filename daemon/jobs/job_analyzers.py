@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MIN_BATCH_EVENTS: Final = 768
 _MAX_BATCH_EVENTS: Final = 65_536
+_MAX_ROOM_EVENTS: Final = 16_384
 _MAX_CLOSING: Final = 256
 _MIN_SPAN_S: Final = 5.0  # least span of a job whose members are examined
 
@@ -134,37 +135,37 @@ class JobAnalyzers:
             self._failures.add("groups", error, stopped=False)
             return prediction
 
-    def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Add events of a stream in the job's numbers."""
+    def put(self, batch: EventBatch, stream: str, info: StreamInfo, room: int = 0) -> None:
+        """Add events of a stream in the job's numbers; ``room``: events that may wait, besides the job's share."""
         if self._closing and (stream in self._closing or (info.pid and info.pid in self._closing.values())):
             self._catch_up_all()  # the same pid may belong to another process now
         self._pids[stream] = info.pid
         self.events += len(batch)
         self._queue.put(batch, stream, info)
-        if self._is_due:
+        if self._is_due(room):
             self._catch_up_all()
 
-    def put_ended(self, batch: EventBatch, runs: list[Run]) -> None:
-        """Add the events of streams that have ended, each without earlier events."""
+    def put_ended(self, batch: EventBatch, runs: list[Run], room: int = 0) -> None:
+        """Add the events of streams that have ended, each without earlier events; ``room`` as in ``put``."""
         pids = {run.info.pid for run in runs if run.info.pid}
         if len(pids) < len(runs) or not pids.isdisjoint(self._closing.values()):  # a pid is used again
             at = 0
             for stream, info, length in runs:
-                self.put(batch.select(slice(at, at + length)), stream, info)
+                self.put(batch.select(slice(at, at + length)), stream, info, room)
                 self.close_stream(stream)
                 at += length
             return
         self.events += len(batch)
         self._queue.put_runs(batch, runs)
         self._closing.update((run.stream, run.info.pid) for run in runs)
-        if self._is_due or len(self._closing) >= _MAX_CLOSING:
+        if self._is_due(room) or len(self._closing) >= _MAX_CLOSING:
             self._catch_up_all()
 
-    @property
-    def _is_due(self) -> bool:
-        """Whether the queue is long enough."""
+    def _is_due(self, room: int) -> bool:
+        """Return whether the queue is long enough."""
         share = self.events * self._settings.queue_share  # a job with few events queues few
-        return len(self._queue) >= min(max(share, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS)
+        least = max(min(room, _MAX_ROOM_EVENTS), _MIN_BATCH_EVENTS)
+        return len(self._queue) >= min(max(share, least), _MAX_BATCH_EVENTS)
 
     def close_stream(self, stream: str) -> None:
         """Close a stream."""

@@ -59,7 +59,8 @@ class JobSettings(AnalyzerSettings):
         0.0625,
         ge=0,
         le=1,
-        description="Maximum share of a job's events that wait to be analyzed together; results include them.",
+        description="Maximum share of a job's events that wait to be analyzed together; results include them. An "
+        "aggregator with few jobs queues up to 16,384 events of each.",
     )
     max_job_series: int = Field(
         1_000, ge=0, description="Maximum number of jobs with Prometheus series of their own; the latest active."

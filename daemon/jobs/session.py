@@ -193,19 +193,19 @@ class JobSession:
             self.no_stream_since_s = at_s
 
     def update(
-        self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, at_s: float | None = None
+        self,
+        stream: str,
+        batch: EventBatch,
+        definitions: Definitions,
+        now_s: float,
+        at_s: float | None = None,
+        room: int = 0,
     ) -> None:
-        """Process events of a stream.
+        """Process events of an open stream, with new definitions of its numbers.
 
-        Args:
-            stream: an open stream.
-            batch: its events.
-            definitions: new definitions of the batch's numbers.
-            now_s: time of day.
-            at_s: steady clock; by default the time of day.
-
-        Raises:
-            ProtocolError: the definitions contradict earlier ones.
+        ``now_s`` is the time of day, ``at_s`` the steady clock (by default the time of day). ``room`` is the number of
+        the job's events that may wait to be analyzed together; results are independent of it. Raises ProtocolError if
+        the definitions contradict earlier ones.
         """
         names = self.streams[stream]
         names.define(definitions)
@@ -221,7 +221,7 @@ class JobSession:
         batch = names.translate(batch)
         self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
         self.take_in(batch, last, now_s)
-        self.analyzers.put(batch, stream, self.infos[stream])
+        self.analyzers.put(batch, stream, self.infos[stream], room)
 
     def take_in(self, batch: EventBatch, last: int, now_s: float) -> None:
         """Count events in the job's numbers, and add them to the signal; ``last``: the end of the latest."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_whole_streams(
-    session: JobSession, streams: Sequence[WholeStream], now_s: float, at_s: float, *, journalled: bool
+    session: JobSession, streams: Sequence[WholeStream], now_s: float, at_s: float, *, journalled: bool, room: int = 0
 ) -> bool:
     """Add usual streams that are not open. The job is then as if each had been opened, had one batch, and was closed.
 
@@ -23,6 +23,7 @@ def add_whole_streams(
         now_s: time of day, s.
         at_s: steady clock, s.
         journalled: whether their events are journalled.
+        room: number of the job's events that may wait to be analyzed together.
 
     Returns:
         Whether they were added. If not, they must be added separately: a clock is ahead, a number is not defined, or a
@@ -40,7 +41,7 @@ def add_whole_streams(
     session.ledger.add_ended(len(streams), len(batch), journalled=journalled)
     session.take_in(batch, int(batch.end.max()), now_s)
     session.lag_s = max(0.0, now_s - int(streams[-1].batch.end.max()) / 1e9)
-    session.analyzers.put_ended(batch, [Run(each.stream, each.info, len(each.batch)) for each in streams])
+    session.analyzers.put_ended(batch, [Run(each.stream, each.info, len(each.batch)) for each in streams], room)
     session.flush()
     session.no_stream_since_s = None if session.streams or session.nodes.collectors else at_s
     return True

@@ -124,6 +124,24 @@ def test_queue_holds_a_share_of_the_events(share: float, waiting: list[int]) -> 
     assert sum(row.calls for row in analyses.totals.calls()) == 3200
 
 
+@pytest.mark.parametrize(("room", "waiting"), [(0, [0, 0, 0]), (2_000, [800, 1_600, 0]), (10**6, [800, 1_600, 2_400])])
+def test_queue_has_room_besides_the_share(room: int, waiting: list[int]) -> None:
+    analyses = fresh()
+    sizes = []
+    for _ in range(3):
+        analyses.put(calls(7, 800), "a", STREAMS["a"], room)
+        sizes.append(len(analyses._queue))
+    assert sizes == waiting
+    assert sum(row.calls for row in analyses.totals.calls()) == 2400
+
+
+def test_room_of_a_queue_is_bounded() -> None:
+    analyses = fresh()
+    for _ in range(30):
+        analyses.put(calls(7, 800), "a", STREAMS["a"], 10**9)
+        assert len(analyses._queue) < 16_384
+
+
 def test_a_process_that_has_ended_is_not_the_one_that_has_its_number_next() -> None:
     analyses, info = fresh(), STREAMS["a"]
     analyses.put(calls(7), "a", info)
