@@ -25,8 +25,8 @@ from ...events.network.peers import own_user
 from ..common.ending import SignalHandler
 from .collecting import run_collector, until_received, until_released
 from .node_collector import NodeCollector
+from .node_refusals import UserBound
 from .node_users import ENDING_SIGNALS
-from .user_bound import UserBound
 
 _REPORT_S: Final = 3.0
 """Maximum time for refused programs to send what names their jobs, s."""

@@ -1,10 +1,11 @@
-"""``iotide collect`` of files, the own user's programs and FTIO's messages."""
+"""``iotide collect`` of files, the own user's programs and FTIO's messages, and the settings of all collectors."""
 
 from __future__ import annotations
 
 import os
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -16,9 +17,15 @@ from ...collectors.source import Origin, Source
 from ...collectors.sources.preload.source import PreloadSource
 from ...events import FileType
 from ...events.network.peers import own_user
+from ...events.network.vouchers import VARIABLE
+from ..common.batch_facts import batch_facts
 from ..common.ending import SignalHandler
+from ..common.job_end import end_of_job
 from .collect_options import CollectOptions
 from .collecting import run_collector, until_unused
+
+_PACED_HEARTBEAT_S: Final = 0.25
+"""The answers to heartbeats contain the plan."""
 
 
 def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
@@ -77,3 +84,33 @@ def _ftio_source(options: CollectOptions, endpoint: str, origin: Origin) -> Sour
 def _pacer(folder: Path, traced: PreloadSource, files: NodeFileMetadata, job: str) -> Pacer:
     place = files.of_process(os.getpid())(str(folder.resolve()), FileType.DIRECTORY)
     return Pacer(place, traced.images, job)
+
+
+def collector_settings(options: CollectOptions) -> CollectorSettings:
+    """Return the settings of a collector. The environment describes its job, unless it has finished or several jobs."""
+    known_job = options.known_job
+    is_of_one_job = not (options.replay or options.all_users)
+    batch = batch_facts(os.environ) if is_of_one_job else None
+    return CollectorSettings(
+        ends_at_s=end_of_job(options.ends_at, os.environ, _print_message) if is_of_one_job else 0.0,
+        ends_job=known_job,
+        batch=batch,
+        voucher=os.environ.get(VARIABLE, "") if is_of_one_job else "",
+        serves_job=known_job if options.gate is not None and batch is not None else "",
+        host=options.host,
+        endpoint=options.connect[0],
+        others=options.connect[1:],
+        spool_bytes=options.spool_disk << 20,
+        state=options.state,
+        shared_filesystems=options.shared_fs,
+        local_filesystems=options.local_fs,
+        key=options.keys[0],
+        server_key=options.keys[1],
+        heartbeat_s=CollectorSettings.model_fields["heartbeat_s"].default
+        if options.pace is None
+        else _PACED_HEARTBEAT_S,
+    )
+
+
+def _print_message(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
+import select
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -10,14 +13,14 @@ from typing import Any
 
 import click
 
+from ...events.network.credentials import credentials_of
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.key_options import key_options
 from ..common.arguments.rates import FiniteRange
-from ..common.arguments.tracer_options import tracer_options
+from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.console.logs import log_to_standard_error
 from ..common.job_end import ends_at_option
 from ..common.job_names import JobName
-from .collect_ending import stop_collector
 from .collect_options import CollectOptions, check_options
 
 _HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
@@ -154,9 +157,7 @@ def command(tracer: dict[str, Any], **given: Any) -> None:
         _stop(options, options.stop)
         return
     if options.print_environment:
-        from .tracer_environment import print_environment
-
-        print_environment(options, tracer)
+        _print_environment(options, tracer)
         return
     check_options(options, tracer)
     sys.exit(_collect(options))
@@ -170,10 +171,33 @@ def _stop(options: CollectOptions, gate: Path) -> None:
         sys.exit(1)
 
 
+def _print_environment(options: CollectOptions, tracer: dict[str, Any]) -> None:
+    """Print the variables of programs that the collector traces, one per line.
+
+    Raises:
+        UsageError: the socket is missing.
+        ConfigError: a value has white space.
+    """
+    from ...collectors.tracer.preload_environment import rebuild_stale_libraries, traced_environment
+    from ...events import ConfigError
+
+    if options.gate is None:
+        raise click.UsageError("--print-environment needs the --socket")
+    settings = settings_of(tracer)
+    rebuild_stale_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
+    settings = settings.model_copy(update={"paced": options.pace is not None})
+    made = traced_environment({}, options.gate.absolute(), options.job or "", settings)
+    for variable, value in made.items():
+        if len(value.split()) > 1:
+            raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
+        if value:
+            click.echo(f"{variable}={value}")
+
+
 def _collect(options: CollectOptions) -> int:
     from ...events.network.curve import read_client_keys
     from ...events.network.descriptors import raise_limit
-    from .collect_settings import collector_settings
+    from .collect_inputs import collector_settings
 
     settings = collector_settings(options)
     log_to_standard_error(logging.WARNING)
@@ -186,3 +210,40 @@ def _collect(options: CollectOptions) -> int:
     from .collect_inputs import collect_inputs
 
     return collect_inputs(options, settings)
+
+
+def stop_collector(path: Path) -> str:
+    """Make the collector that listens on a socket send its events and end. The function waits for its end.
+
+    Returns:
+        The reason of a failure, or "".
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+        try:
+            asking.connect(str(path))
+        except OSError as error:
+            return f"no collector listens on {path}: {error.strerror or error}"
+        # The kernel reports the listener's pid; no other process can listen there until it closes its socket.
+        pid, user, _ = credentials_of(asking)
+        if os.getuid() not in (user, 0):  # its process may have ended, and another one may have its number
+            return (
+                f"the process that listens on {path} belongs to user {user}; stop it as that user, or remove the file"
+            )
+        if pid <= 0:
+            return f"the collector of {path} runs in another container; stop it there"
+        try:
+            watch = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return ""
+    try:
+        signal.pidfd_send_signal(watch, signal.SIGTERM)
+        ending = select.poll()  # select() does not support descriptors from 1,024 on
+        ending.register(watch, select.POLLIN)
+        ending.poll()
+    except ProcessLookupError:
+        pass
+    except OSError as error:
+        return f"the collector of {path}, process {pid}, cannot be stopped: {error.strerror}"
+    finally:
+        os.close(watch)
+    return ""

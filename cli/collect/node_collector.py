@@ -22,9 +22,8 @@ from ...events.losses import REFUSED_USERS, REFUSED_WAITING
 from ...events.network.credentials import credentials_of
 from ..common.service_manager import ServiceManager
 from .node_keeper import NodeKeeper
-from .node_refusals import Refusals, RefusedGroup
+from .node_refusals import Refusals, RefusedGroup, UserBound
 from .node_users import ENDING_SIGNALS, MAX_WAITING, Collect, UserCollector, begin_collector, make_state_folder
-from .user_bound import UserBound
 
 _log = logging.getLogger(__name__)
 _MODE: Final = 0o666

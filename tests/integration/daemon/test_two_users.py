@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.pipeline.job_interactions import rank_jobs
-from iotide.cli.collect.collect_ending import stop_collector
+from iotide.cli.collect.command import stop_collector
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of

@@ -7,7 +7,7 @@ import pwd
 from pathlib import Path
 
 import pytest
-from iotide.cli.collect.user_bound import UserBound
+from iotide.cli.collect.node_refusals import UserBound
 
 
 def test_users_are_admitted_up_to_the_bound(tmp_path: Path) -> None:
