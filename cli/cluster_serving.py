@@ -112,7 +112,7 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: SignalHandle
 
 def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Sequence[str], Mapping[str, str]]:
     """Return command and environment of a partition's process; its settings are in a separate file."""
-    from ..daemon.cluster.worker_settings import folder_of, worker_settings
+    from ..daemon.cluster.workers import folder_of, worker_settings
     from ..daemon.state.state_folder import folder_error
 
     folder = folder_of(state, number)

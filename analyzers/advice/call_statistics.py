@@ -15,10 +15,9 @@ from ...events import FileInfo, FileType, Kind, Layer
 from ...events.programs import class_name, common_pattern
 from ..common.state import Ints
 from ..file_groups import DATA
-from .cells import Rows
+from .call_sums import NAME, RENAME, Keys, Rows, split
 from .extents import Extents, Flushes
 from .gaps import WAITS_NS, stretch_of
-from .keys import NAME, RENAME, Keys, split
 from .settings import AdviceSettings
 from .threads import Thread, label_of, lanes_of
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ...events import EventBatch, Flag, Kind, Layer
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows, State
-from .cells import Rows as Sums
-from .cells import Table
+from .call_sums import Rows as Sums
+from .call_sums import Table
 
 _COLUMNS: Final = ("calls", "ns", "bytes", "below_calls", "below_bytes", "passing")
 _HANDLE_BITS: Final = 32  # bits of the handle in a key, above them is the stream

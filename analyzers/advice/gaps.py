@@ -11,8 +11,8 @@ from ...events import EventBatch, Flag, Layer
 from ...events.batch import IntArray
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
-from .cells import Rows as Sums
-from .keys import BETWEEN, split
+from .call_sums import BETWEEN, split
+from .call_sums import Rows as Sums
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -17,12 +17,10 @@ from ..common.state import Ints, Rows
 from ..file_groups import DATA
 from ..pipeline.analysis_queue import QueuedEvents
 from ..pipeline.contract import JobContext
-from .cells import Table
+from .call_sums import BETWEEN, DEEP, KIND_OF_CALL, THROUGH, TOGETHER, Table, cell_key, place_key
 from .datasets import DatasetTable
-from .extents import ExtentTable
+from .extents import ExtentTable, Positions, jumps_of
 from .gaps import gaps_and_orders, gaps_before, sizes_of
-from .keys import BETWEEN, DEEP, KIND_OF_CALL, THROUGH, TOGETHER, cell_key, place_key
-from .positions import Positions, jumps_of
 from .settings import AdviceSettings
 
 if TYPE_CHECKING:

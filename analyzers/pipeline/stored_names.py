@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 CLASSES: Final = {
+    "analyzers.advice.call_sums:Table": "analyzers.advice.cells:Table",
+    "analyzers.advice.extents:Positions": "analyzers.advice.positions:Positions",
     "analyzers.dfg.state.nodes_and_edges:Edges": "analyzers.dfg.state.bounded_edges:Edges",
     "analyzers.dfg.state.nodes_and_edges:Nodes": "analyzers.dfg.state.nodes:Nodes",
     "analyzers.dfg.state.reorder_buffer:ReorderBuffer": "analyzers.dfg.state.reorder_buffer:Pending",

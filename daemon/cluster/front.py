@@ -21,9 +21,8 @@ from ...results.base import MODELS_VERSION
 from ..publish.http.job_paths import JobPaths
 from ..publish.http.request_bounds import explain
 from .cross_partition import MISSING_HEADER, CrossPartitionQueries
-from .forwarded_paths import partitions_of_path, path_of
 from .members import Member, public_data
-from .partition_requests import PartitionRequests, unserved
+from .partition_requests import PartitionRequests, partitions_of_path, path_of, unserved
 
 _MAX_NUMBER: Final = 10**9
 """Value of longer numbers in a path or query; ``int`` refuses those of thousands of digits."""

@@ -28,8 +28,7 @@ from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, without_stale_claims
 from .partitions import TOKEN_VARIABLE, ended_partitions, plan
 from .publishing import Relay
-from .worker_settings import journal_of
-from .workers import Workers
+from .workers import Workers, journal_of
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ...events import ConfigError
 from ..cluster.members import Member, entries, partitions_in
-from ..cluster.worker_settings import journal_of
+from ..cluster.workers import journal_of
 from ..journal.contract import Position
 from ..journal.jetstream.inspection import check_durable, unsynced_servers
 from ..journal.jetstream.lease_holder import KEY

@@ -96,7 +96,7 @@ def test_alert_rules_are_valid_and_use_metrics_that_exist() -> None:
     rules = ROOT / "deploy/prometheus/rules.yml"
     subprocess.run([need("promtool"), "check", "rules", rules], check=True, capture_output=True)
     recorded = set(re.findall(r"record: \w+:(iotide_\w+):", rules.read_text()))
-    metrics = (ROOT / "docs/metrics.md").read_text()  # test_cluster_metrics.py tests those of members
+    metrics = (ROOT / "docs/metrics.md").read_text()  # test_http_serving.py tests those of members
     members = set(re.findall(r"^\| `(iotide_cluster_\w+)`", metrics, re.MULTILINE))
     assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES) | recorded | members
 

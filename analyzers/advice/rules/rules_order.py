@@ -11,7 +11,7 @@ from ....events.counted_text import counted
 from ...common.state import Ints
 from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, LOWEST, Calls, Flags, Floats
-from ..keys import split
+from ..call_sums import split
 from .claims import Claim, FindingText, Group
 
 _MIN_CALLS: Final = 50  # minimum number of ordered calls for a finding

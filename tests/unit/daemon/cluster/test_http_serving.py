@@ -7,7 +7,7 @@ from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
-from iotide.daemon.cluster.metrics import MemberMetrics
+from iotide.daemon.cluster.http_serving import MemberMetrics
 from support.places import ROOT
 
 
