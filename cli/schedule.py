@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from .common.arguments.grouped_help import SectionCommand, SectionOption
-from .common.arguments.rates import FiniteRange, Rate
+from .common.arguments.parameter_types import FiniteRange, Rate
 
 if TYPE_CHECKING:
     from ..clients.schedulers.backends.contract import Backend, Planner
@@ -127,7 +127,7 @@ def command(
 ) -> None:
     """Run the command."""
     from ..clients.job_fetch import fetch_for_all_jobs, is_address
-    from ..clients.schedulers.backends.dry_run import DryRun
+    from ..clients.schedulers.backends.contract import DryRun
     from ..clients.schedulers.steering import Steering
     from ..results.live.live_io import LiveIo
     from ..scheduling.named_policies import policy_named
@@ -246,7 +246,7 @@ def _make_pacing(url: str, file_system: str, policy: str, longest_wait_s: float,
 def _make_backend(
     name: str, groups: str | None, device: str | None, lctl: Path | None, job_id: str, rpc_bytes: float
 ) -> Backend:
-    from ..clients.schedulers.backends.dry_run import DryRun
+    from ..clients.schedulers.backends.contract import DryRun
 
     if name.startswith("cgroup"):
         from ..clients.schedulers.backends.cgroup import ControlGroups, ControlGroupWeights, device_of

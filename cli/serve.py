@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .common.arguments.rates import FiniteRange
+from .common.arguments.parameter_types import FiniteRange
 from .common.console.logs import change_logs, log_to_standard_error
 from .common.ending import SignalHandler
 

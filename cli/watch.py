@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .common.arguments.key_options import key_options
-from .common.arguments.rates import FiniteRange
+from .common.arguments.parameter_types import FiniteRange
 
 if TYPE_CHECKING:
     from ..events.network.curve import ClientKeys

@@ -22,8 +22,7 @@ from typing import Any, Final
 
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.benchmarks.common.served import Served
-from iotide.cli.cluster_demo.scripts import install_scripts
-from iotide.cli.cluster_demo.small_slurm import Slurm, small_slurm
+from iotide.cli.cluster_demo.small_slurm import Slurm, install_scripts, small_slurm
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 LISTED: Final = int(os.environ.get("IOTIDE_LISTED", "5"))

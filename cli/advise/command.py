@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.arguments.rates import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange
 
 if TYPE_CHECKING:
     from ...results.advice import Advice

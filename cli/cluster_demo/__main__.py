@@ -21,8 +21,7 @@ import click
 from ...collectors.tracer.preload_environment import tracer_path
 from ...events import IotideError, UnavailableError
 from .processes import clean_environment, program, run_process, wait_for
-from .scripts import install_scripts
-from .small_slurm import Slurm, small_slurm
+from .small_slurm import Slurm, install_scripts, small_slurm
 
 CAPACITY: Final = 2e7
 _UP_S: Final = 60.0

@@ -1,4 +1,4 @@
-"""A real Slurm with two nodes on this machine, each with a private folder. It listens on loopback."""
+"""A real Slurm with two nodes on this machine, each with a private folder and the scripts. It listens on loopback."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import random
 import signal
 import socket
 import subprocess
+import sys
+import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ...events import UnavailableError
+from ..slurm.scripts import write_scripts
+from ..slurm.settings import SlurmSettings
 from .processes import program, run_process, wait_for
 
 NODES: Final = ("node1", "node2")
@@ -160,3 +164,23 @@ def _free_ports(count: int) -> list[int]:
         if len(found) == count:
             break
     return found
+
+
+def install_scripts(folder: Path, node_folder: Path, endpoint: str, **settings: str) -> list[str]:
+    """Write them to the folder of slurm.conf; return its further lines.
+
+    Args:
+        folder: folder of slurm.conf.
+        node_folder: folder on each node, for sockets and the log.
+        endpoint: endpoint of the aggregator.
+        settings: further settings of slurm.toml, as TOML.
+
+    Raises:
+        UnavailableError: iotide was installed without its scripts.
+    """
+    chosen = tomllib.loads("".join(f"{name} = {value}\n" for name, value in settings.items()))
+    places = {"connect": endpoint, "folder": node_folder / "iotide", "log": node_folder / "log"}
+    program = Path(sys.executable).parent / "iotide"
+    made = SlurmSettings.model_validate(places | chosen)
+    lines = write_scripts(folder, program, folder / "slurm.toml", made)
+    return [*lines[:-1], "CliFilterPlugins=cli_filter/lua"]

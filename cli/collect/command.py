@@ -16,7 +16,7 @@ import click
 from ...events.network.credentials import credentials_of
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.key_options import key_options
-from ..common.arguments.rates import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange
 from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.console.logs import log_to_standard_error
 from ..common.job_end import ends_at_option

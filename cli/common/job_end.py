@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from .arguments.time_arguments import parsed
+from .arguments.parameter_types import parsed
 
 VARIABLE: Final = "SLURM_JOB_END_TIME"
 # values of jobs without a limit, as squeue spells them

@@ -11,8 +11,7 @@ import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
 from ..common.arguments.options import is_given, trace_detection_options
-from ..common.arguments.rates import FiniteRange
-from ..common.arguments.time_arguments import Moment, moment_of
+from ..common.arguments.parameter_types import FiniteRange, Moment, moment_of
 from .plotting import add_replay, check_picture, write_picture
 
 if TYPE_CHECKING:

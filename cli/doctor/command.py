@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +36,9 @@ Exit status: 0 if all necessary checks succeed, else 1.
 
 
 _COLOURS: Final = {"ok": "green", "no": "yellow", "FAIL": "red"}
+_GAP = "  "
+_MIN_LAST_WIDTH = 30
+"""Least width of the last column."""
 
 
 @click.command("doctor", help=_HELP)
@@ -81,8 +87,6 @@ def command(
 
         click.echo(msgspec.json.format(msgspec.json.encode({"healthy": healthy, "checks": findings})).decode())
     else:
-        from ..common.console.plain_table import table_text
-
         rows = []
         for finding in findings:
             mark = "ok" if finding.works else "FAIL" if finding.necessary else "no"
@@ -92,3 +96,23 @@ def command(
             mark, space, rest = line.partition(" ")
             click.echo(click.style(mark, fg=_COLOURS[mark]) + space + rest if mark in _COLOURS else line)
     sys.exit(0 if healthy else 1)
+
+
+def table_text(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of equal length in columns. The last column is wrapped to the width of the terminal.
+
+    >>> print(table_text([["ok", "kernel", "6.1"], ["FAIL", "Python", "3.9"]]))
+    ok    kernel  6.1
+    FAIL  Python  3.9
+    """
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    before = sum(widths) + len(_GAP) * len(widths)
+    room = max(shutil.get_terminal_size().columns - before, _MIN_LAST_WIDTH)
+    lines = []
+    for row in rows:
+        head = "".join(f"{text:<{width}}{_GAP}" for text, width in zip(row, widths, strict=False))
+        wrapped = textwrap.wrap(row[-1], room) or [""]
+        lines += [head + wrapped[0], *(" " * before + line for line in wrapped[1:])]
+    return "\n".join(line.rstrip() for line in lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.arguments.rates import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:

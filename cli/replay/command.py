@@ -10,7 +10,7 @@ import click
 
 from ...events.counted_text import counted
 from ..common.arguments.key_options import key_options
-from ..common.arguments.rates import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange
 from ..common.job_names import JobName
 
 _HELP = """Send finished traces to an aggregator, call by call in order of time, as if their programs ran now.

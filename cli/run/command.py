@@ -14,7 +14,7 @@ import click
 
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.options import detection_options
-from ..common.arguments.rates import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange
 from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.job_end import end_of_job, ends_at_option
 from ..common.job_names import JobName, default_job, safe_name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.arguments.rates import FiniteRange, Rate
+from ..common.arguments.parameter_types import FiniteRange, Rate
 
 if TYPE_CHECKING:
     from ...clients.schedulers.fluid import Job

@@ -74,7 +74,7 @@ def _with_config(function: Callable[..., None]) -> Callable[..., None]:
 @_with_config
 def prolog(config: Path | None) -> None:
     """Start the collector of a job as its user, in the environment of a prolog."""
-    from .prolog import start_collector
+    from .prolog_epilog import start_collector
 
     _guarded("prolog", config, start_collector)
 
@@ -83,8 +83,8 @@ def prolog(config: Path | None) -> None:
 @_with_config
 def epilog(config: Path | None) -> None:
     """End the collector when everything is acknowledged, in the environment of an epilog."""
-    from .epilog import end_collector
     from .node_folder import JobFolder
+    from .prolog_epilog import end_collector
 
     def end(allocation: Allocation, settings: SlurmSettings, say: Callable[[str], None]) -> None:
         end_collector(JobFolder(settings.folder, allocation.job), settings.stop_s, say)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...results.layers import Layers, Mark, Operation
-from ..text.layer_words import time_text
-from ..text.units import byte_text
+from ..text.units import byte_text, time_text
 
 WIDTH: Final = 4000
 """Width of a lane in units; bars closer than one unit are merged."""

@@ -11,7 +11,7 @@ import jinja2
 
 from ...results.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from ..templating import page_template
-from ..text.layer_words import caller_name, layer_name, time_text
+from ..text.units import caller_name, layer_name, time_text
 from .labels import fate_text, most_important, nesting_text, note_lines, scope_text
 from .lanes import COLOURS, WIDTH, Bar, axis_ticks, layer_lanes, time_axis
 

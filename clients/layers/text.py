@@ -10,9 +10,8 @@ from rich.table import Table
 
 from ...events.counted_text import counted
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
-from ..text.layer_words import caller_name, layer_name, time_text
 from ..text.tables import file_list, number_table, plain_name, print_table
-from ..text.units import byte_text
+from ..text.units import byte_text, caller_name, layer_name, time_text
 from .labels import fate_text, most_important, nesting_text, note_lines, scope_text
 
 

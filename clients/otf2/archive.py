@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from ...events.otf2_library import load
-from .event_functions import EventFunctions
+from .definitions import EventFunctions
 
 _END: Final = b"\x02\x01"
 """Last bytes of each file of definitions or events. They are OTF2's end marks of a file and of a chunk."""

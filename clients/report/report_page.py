@@ -15,8 +15,7 @@ from .job_data import JobData
 from .markup import Lines
 from .sections import inside_job as inside
 from .sections.advice_section import advice_part
-from .sections.completeness import completeness_part
-from .sections.ledger_section import ledger_part
+from .sections.completeness import completeness_part, ledger_part
 from .sections.overview import calls_of, facts, headline, overview_part, short, title
 from .sections.periodicity import periodicity, predictions
 from .sections.predicted_phases import predicted_phases_part

@@ -1,4 +1,4 @@
-"""Human-readable numbers."""
+"""Human-readable numbers, times and layer names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...events.counted_text import counted
 from ...results.jobs.job import NotCounted
 
 _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+_LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
 
 
 def byte_text(count: float) -> str:
@@ -112,3 +113,22 @@ def _scaled(number: float) -> str:
             return f"{text} {prefix}"
         number /= 1000
     raise AssertionError("unreachable")
+
+
+def time_text(seconds: float) -> str:
+    """Format a duration; below a millisecond in microseconds.
+
+    >>> time_text(0.0000153), time_text(0.0), time_text(1.5)
+    ('15.3 us', '0 ms', '1.5 s')
+    """
+    return f"{seconds * 1e6:.3g} us" if 0 < abs(seconds) < 1e-3 else duration_text(seconds)
+
+
+def layer_name(layer: str) -> str:
+    """Return the display name of a layer."""
+    return _LAYERS.get(layer, layer)
+
+
+def caller_name(layer: str) -> str:
+    """Return the display name of a caller."""
+    return layer_name(layer) if layer else "program"

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from .grouped_help import SectionOption
-from .rates import FiniteRange
+from .parameter_types import FiniteRange
 
 _AUTOMATIC: Final = ("auto", "-1")  # FTIO's spelling is -1
 _LOWEST_HZ, _HIGHEST_HZ = 1e-6, 1e6

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ....events.counted_text import counted
 from ....results.advice import Advice, AdviceFinding
 from ...text.advice_text import floor_text, saving_text
-from ...text.layer_words import time_text
-from ...text.units import byte_text, duration_text
+from ...text.units import byte_text, duration_text, time_text
 from ..job_data import JobData
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
 from .io_cost import share_text

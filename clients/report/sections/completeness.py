@@ -1,4 +1,4 @@
-"""Certainty and completeness of a report: uncounted, lost and unseen data, and failed analyses."""
+"""Certainty and completeness of a report: uncounted, lost and unseen data, failed analyses, and the ledger."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final
 
 from ....events.counted_text import counted
 from ....events.losses import loss_lines
+from ....results.jobs.ledger import JobLedger
 from ....results.jobs.run import UnseenProgram
 from ....results.prediction import Prediction
 from ...text.units import clock_lines, mapped_text, not_counted_text
 from ..job_data import JobData
-from ..markup import Lines, bullets, code, heading, paragraph, sentence
+from ..markup import Lines, bullets, code, heading, paragraph, sentence, table
 
 _MAX_UNSEEN: Final = 20
 
@@ -64,3 +65,25 @@ def _unseen_lines(rows: Sequence[UnseenProgram]) -> Lines:
         lines.append(f"{counted(more, 'further programs')}")
     yield paragraph("Not seen, and missing here:")
     yield from bullets(lines)
+
+
+def ledger_part(ledger: JobLedger | None) -> Lines:
+    """Yield the numbers of events by place, and whether they balance."""
+    if ledger is None:
+        return
+    yield heading("Ledger")
+    total = ledger.total
+    rows = [
+        ("recorded by the collectors", f"{total.made:,}"),
+        ("dropped by them", f"{total.dropped:,}"),
+        ("received", f"{total.received:,}"),
+        ("on the way", f"{total.on_the_way:,}"),
+        ("analysed", f"{ledger.analysed:,}"),
+    ]
+    if ledger.archived is not None:
+        rows.append(("in the archive", f"{ledger.archived:,}"))
+    rows += [(f"not analysed: {reason}", f"{count:,}") for reason, count in ledger.not_analysed.items()]
+    rows += [(f"dropped before: {reason}", f"{count:,}") for reason, count in ledger.dropped_before.items()]
+    rows += [(f"not accounted for: {place}", f"{count:,}") for place, count in ledger.unaccounted.items()]
+    yield from table(("Events", "Number"), rows)
+    yield paragraph("All adds up." if ledger.balanced else "Not all adds up.")

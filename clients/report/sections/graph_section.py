@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ....results.findings import Findings
-from ...text.layer_words import time_text
+from ...text.units import time_text
 from ..job_data import JobData
 from ..markup import Lines, heading, paragraph, picture, table
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ....events.counted_text import counted
 from ....results.findings import Findings
-from ...text.layer_words import caller_name, layer_name, time_text
-from ...text.units import byte_text
+from ...text.units import byte_text, caller_name, layer_name, time_text
 from ..job_data import JobData
 from ..markup import Lines, bullets, code, heading, paragraph, picture, table
 from .graph_section import graph

@@ -14,9 +14,8 @@ from ....results.findings import Findings
 from ....results.jobs.job import FileTotal, JobDetail
 from ...text.headline import Headline, make_headline
 from ...text.job_sentence import job_sentence
-from ...text.layer_words import layer_name, time_text
 from ...text.prediction_text import io_share_text
-from ...text.units import byte_text, clock_text, duration_text, rate_text
+from ...text.units import byte_text, clock_text, duration_text, layer_name, rate_text, time_text
 from ..job_data import JobData
 from ..markup import Lines, bullets, code, figure_text, heading, sentence
 from .io_cost import Cost, io_cost, share_text

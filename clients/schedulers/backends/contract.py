@@ -1,4 +1,4 @@
-"""Interface of scheduling backends."""
+"""Interface of scheduling backends, and the backend without effect."""
 
 from __future__ import annotations
 
@@ -40,3 +40,15 @@ def changed(before: dict[str, float], limits: Sequence[Limit]) -> tuple[list[Lim
         limit for job, limit in now.items() if abs(before.get(job, -1.0) - limit.bytes_per_s) > limit.bytes_per_s / 100
     ]
     return fresh, [job for job in before if job not in now]
+
+
+class DryRun:
+    """A backend without effect."""
+
+    def apply(self, limits: Sequence[Limit]) -> list[str]:
+        """Do nothing."""
+        return []
+
+    def clear(self) -> list[str]:
+        """Do nothing."""
+        return []

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.cluster_demo.processes import program, run_process
-from iotide.cli.cluster_demo.scripts import install_scripts
-from iotide.cli.cluster_demo.small_slurm import Slurm
+from iotide.cli.cluster_demo.small_slurm import Slurm, install_scripts
 from iotide.clients.job_fetch import fetch
 from iotide.events import InputError
 from iotide.results.jobs.job import JobDetail

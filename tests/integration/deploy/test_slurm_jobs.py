@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from iotide.cli.cluster_demo.scripts import install_scripts
-from iotide.cli.cluster_demo.small_slurm import Slurm
+from iotide.cli.cluster_demo.small_slurm import Slurm, install_scripts
 from iotide.results.jobs.job import JobDetail
 from support.places import PROGRAMS
 from support.servers.served_process import Served, served

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.cluster_demo.small_slurm import install_scripts
 from iotide.collectors.tracer.tracer_libraries import library_of
 from iotide.daemon.jobs.job_summary import summary_of
 from iotide.events.network.curve import make_keys

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from iotide.analyzers.offline.wavelet import wavelet_view
-from iotide.clients.detection.text import print_detection, validity_text
-from iotide.clients.detection.wavelet_text import power_map
+from iotide.clients.detection.text import power_map, print_detection, validity_text
 from iotide.results.base import Estimate
 from iotide.results.prediction import Prediction, Scores
 from iotide.results.traces.analysis import (

@@ -20,7 +20,6 @@ from iotide.clients.report.sections import graph_section as graph_part
 from iotide.clients.report.sections import inside_job as inside
 from iotide.clients.report.sections import io_cost as cost
 from iotide.clients.report.sections.overview import _sentences
-from iotide.clients.text import layer_words
 from iotide.daemon.jobs.job_findings import findings_of
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.job_view import view_of
@@ -112,7 +111,7 @@ def test_files_whose_names_differ_only_in_numbers_are_named_together(sizes: dict
     assert line.endswith(told)
 
 
-@pytest.mark.parametrize("module", [cost, inside, layer_words])
+@pytest.mark.parametrize("module", [cost, inside])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted

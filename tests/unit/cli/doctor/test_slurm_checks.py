@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.cluster_demo.small_slurm import install_scripts
 from iotide.cli.doctor import slurm_checks
 from iotide.cli.doctor.checks import BrokenError
 from iotide.cli.doctor.slurm_checks import slurm_scripts

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from iotide.clients.schedulers.backends.cgroup import ControlGroups, ControlGroupWeights, device_of, weights_of
 from iotide.clients.schedulers.backends.lustre_tbf import PARAMETER, LustreTbf, lctl_runner
 from iotide.clients.schedulers.limits import Limit, decide
-from iotide.clients.schedulers.live_jobs import LiveJobs, forecast_of
-from iotide.clients.schedulers.own_rates import Interval, OwnRates
+from iotide.clients.schedulers.live_jobs import Interval, LiveJobs, OwnRates, forecast_of
 from iotide.clients.schedulers.steering import Steering, Step
 from iotide.daemon.publish.http.routes.live_io_routes import join_latest
 from iotide.events import ConfigError, InputError

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 import pytest
-from iotide.cli.common.arguments.time_arguments import Moment, moment_of
+from iotide.cli.common.arguments.parameter_types import Moment, moment_of
 
 OPTION = click.Option(["--from"])
 CONTEXT = click.Context(click.Command("detect"))

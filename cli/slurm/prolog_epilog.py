@@ -1,9 +1,12 @@
-"""The prolog of a job that wants a collector. It starts one as the job's user, and waits until it accepts programs."""
+"""Prolog and epilog of a job with a collector: start it as the job's user before the job, and end it after the job."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -17,13 +20,18 @@ from ...collectors.settings import TracerSettings
 from ...collectors.tracer.preload_environment import traced_environment
 from ...events import IotideError
 from .allocation import Allocation, facts_of
-from .epilog import end_collector
 from .node_folder import JobFolder
-from .priority import raise_priority, reset_priority
 from .settings import SlurmSettings
 
 _POLL_S: Final = 0.02
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+WAITED_FOR: Final = -15
+"""Niceness while the node waits for the collector. The scripts of ``deploy/slurm`` have the same."""
+_SESSION: Final = -10
+"""Niceness of the collector's session meanwhile, on systems whose sessions share the cores."""
+_PASSES: Final = 8
+"""Maximum number of passes over the threads. A thread that starts during one inherits the earlier niceness."""
+_RETRY_S: Final = 0.05
 
 
 def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callable[[str], None]) -> bool:
@@ -149,3 +157,83 @@ def _is_listening(path: Path) -> bool:
         tried.connect(str(path))
         return True
     return False
+
+
+def raise_priority(pid: int) -> None:
+    """Give a process a high priority, as far as the system allows it."""
+    _set(pid, WAITED_FOR, _SESSION)
+
+
+def reset_priority(pid: int) -> None:
+    """Give all threads of a process the normal priority. The job's programs use the same cores."""
+    _set(pid, 0, 0)
+
+
+def _set(pid: int, niceness: int, session: int) -> None:
+    done: set[str] = set()
+    for _ in range(_PASSES):
+        with contextlib.suppress(OSError):
+            fresh = set(os.listdir(f"/proc/{pid}/task")) - done  # noqa: PTH208
+            if not fresh:
+                break
+            for thread in fresh:
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, int(thread), niceness)
+            done |= fresh
+    for _ in range(_PASSES):
+        try:
+            Path(f"/proc/{pid}/autogroup").write_text(str(session))
+        except BlockingIOError:  # without CAP_SYS_ADMIN the kernel permits ten changes per second on the whole machine
+            time.sleep(_RETRY_S)
+            continue
+        except OSError:
+            pass
+        break
+
+
+_KILLED_S: Final = 5.0
+
+
+def end_collector(place: JobFolder, timeout_s: float, say: Callable[[str], None]) -> bool:
+    """End the collector of a job on this node, if there is one.
+
+    Args:
+        place: its files, which are removed.
+        timeout_s: maximum time for acknowledgements, s; then it is killed.
+        say: callback with the collector's output, and with failures.
+
+    Returns:
+        Whether it ended by itself, or there was none.
+    """
+    place.environment.unlink(missing_ok=True)  # first: no task may look for a collector that ends
+    ended, was_there = True, False
+    if (watch := place.opened_process()) is not None:
+        try:
+            if was_there := not _has_ended(watch, 0.0):  # it may have ended without being reaped
+                raise_priority(place.pid)  # also if other jobs use all cores
+                ended = _end(watch, timeout_s)
+        finally:
+            os.close(watch)
+    if not ended:
+        say(f"the collector had not ended after {timeout_s:g} s, and was killed")
+    elif not was_there and place.process.exists():
+        say("the collector had ended before its job")
+    for line in place.log_tail():
+        say(line)
+    place.remove()
+    return ended
+
+
+def _end(watch: int, timeout_s: float) -> bool:
+    for number, wait_s in ((signal.SIGTERM, timeout_s), (signal.SIGKILL, _KILLED_S)):
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(watch, number)
+        if _has_ended(watch, wait_s):
+            return number == signal.SIGTERM
+    return False
+
+
+def _has_ended(watch: int, within_s: float) -> bool:
+    ending = select.poll()
+    ending.register(watch, select.POLLIN)
+    return bool(ending.poll(within_s * 1000))
