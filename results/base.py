@@ -29,3 +29,10 @@ class Estimate(Model):
     value: float
     low: float
     high: float
+
+
+class RequestError(Model):
+    """What was wrong, and what is expected instead."""
+
+    error: str
+    expected: str

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...events import EventBatch, Kind, make_batch
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
-from ...results.traces.replay_evaluation import Replay, ReplayStep
+from ...results.traces.replay import Replay, ReplayStep
 from ..common.column_sort import Columns, Ordering, ordered
 from ..common.reiterable import Reiterable
 from ..online.predictor import Predictor

@@ -21,6 +21,7 @@ CLASSES: Final = {
     "analyzers.groups.member_keys:Key": "analyzers.groups.classes:Key",
     "analyzers.groups.member_keys:Process": "analyzers.groups.classes:Process",
     "analyzers.interaction.intake.kernel_events:Guests": "analyzers.interaction.intake.virtual_machines:Guests",
+    "analyzers.interaction.intake.kernel_events:Scheduling": "analyzers.interaction.intake.scheduling:Scheduling",
     "analyzers.interaction.intake.kernel_events:Locks": "analyzers.interaction.intake.locks:Locks",
     "analyzers.layers.intake.event_conversion:BatchBuffer": "analyzers.layers.intake.batch_buffer:BatchBuffer",
     "analyzers.layers.intake.event_conversion:_Stream": "analyzers.layers.intake.batch_buffer:_Stream",

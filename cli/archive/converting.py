@@ -125,7 +125,7 @@ def _report(
     as_json: bool,
 ) -> None:
     """Print the data that were not read, and those that the output's format cannot represent."""
-    from ...results.traces.conversion import ConversionReport
+    from ...results.traces.analysis import ConversionReport
     from ..common.console.input_problems import print_not_written, print_problems, problem_list, unsupported_list
 
     print_problems(problems, unsupported)

@@ -8,7 +8,7 @@ from ...results.base import Estimate
 from ...results.prediction import NextPhase, Who
 from ...results.traces.analysis import DetectionReport
 from ...results.traces.plot_data import PhaseColumns, PlotData
-from ...results.traces.replay_evaluation import Replay
+from ...results.traces.replay import Replay
 from ..templating import page_template
 from ..text.headline import (
     NO_PERIOD_NOTE,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...results.traces.replay_evaluation import Replay
+from ...results.traces.replay import Replay
 from ..drawing.charts import MISS, PHASE, SOFT, WRITE, Unit
 from .picture_data import MAX_BARS
 from .pictures_page_axes import make_axes, make_range, place_legend, use_time_ticks

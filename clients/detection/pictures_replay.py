@@ -6,7 +6,7 @@ import numpy as np
 
 from ...events.errors import UnavailableError
 from ...results.traces.plot_data import PlotData
-from ...results.traces.replay_evaluation import Replay
+from ...results.traces.replay import Replay
 from ..drawing.charts import MISS, SOFT, WRITE, time_unit
 from .picture_data import MAX_BARS, picture_end_s
 from .pictures import place_legend, plot_history, share_time, use_time_ticks, write_note

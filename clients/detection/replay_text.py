@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ...events.counted_text import counted
 from ...results.prediction import Who
-from ...results.traces.replay_evaluation import Replay, ReplayStep
+from ...results.traces.replay import Replay, ReplayStep
 from ..text.headline import members_text
 from ..text.units import duration_text
 

@@ -11,7 +11,7 @@ from ...events import InputError
 from ...events.files import readable
 from ..parser import Input
 from ..source import Closed, Opened, Origin, Problems, SourceItem, UnsupportedData
-from ._input_losses import InputLosses
+from .file import InputLosses
 
 Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]
 """Yields the events in pieces, so that memory use stays bounded. Unreadable parts are reported to the input. An

@@ -21,7 +21,7 @@ import msgspec
 
 from ...events import ConfigError, Definitions, EventBatch, StreamInfo
 from ...events.network.wire import Frame
-from .packed_batches import (
+from .spool_files import (
     packed,
     packed_definitions,
     packed_info,

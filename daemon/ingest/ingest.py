@@ -1,4 +1,4 @@
-"""The socket for collectors: the I/O shell around ``IngestCore``."""
+"""The socket for collectors: the I/O shell around ``IngestCore``, and the interface of its journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import zmq
 import zmq.asyncio
@@ -29,9 +29,59 @@ from .sink import Sink
 
 if TYPE_CHECKING:
     from ..access.access import Access
-    from .input_journal import InputJournal
 
 _log = logging.getLogger(__name__)
+
+
+class SyncTimes(Protocol):
+    """Number and duration of a journal's syncs."""
+
+    @property
+    def syncs(self) -> int:
+        """Number of syncs."""
+        ...
+
+    @property
+    def sync_s(self) -> float:
+        """Total time of syncs, s."""
+        ...
+
+
+class InputJournal(Protocol):
+    """Journals messages before they are answered."""
+
+    @property
+    def journal(self) -> SyncTimes:
+        """The journal."""
+        ...
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many bytes wait for the disk that no more messages should be read."""
+        ...
+
+    @property
+    def has_deferred_answers(self) -> bool:
+        """Whether processed messages wait for a working disk."""
+        ...
+
+    def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
+        """Journal and process a message; return the answers that need not wait."""
+        ...
+
+    def tick(self, now_s: float) -> None:
+        """Journal and run a check of collectors for silence."""
+        ...
+
+    def sync(self) -> None:
+        """Sync records that answers wait for."""
+        ...
+
+    def pop_durable(self) -> list[Reply]:
+        """Return the answers whose records are on disk now."""
+        ...
+
+
 _MAX_LOGGED: Final = 20
 _MESSAGES_PER_TURN: Final = 64
 _TURN_S: Final = 0.02

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from .appending import AppendingJournal
 from .contract import Gap, JournalError, Position, Replayed
-from .segment_writer import STAGED, SegmentWriter
+from .segment_writer import MARK_NAME, STAGED, SegmentWriter, read_mark
 from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, readable_end, records
-from .synced_mark import NAME as MARK
-from .synced_mark import read_mark
 
 _log = logging.getLogger(__name__)
 
@@ -135,7 +133,7 @@ class SegmentJournal(AppendingJournal[SegmentWriter]):
         """Remove all files; after ``close``."""
         for path in (*self._folder.glob(f"*{SUFFIX}"), *self._folder.glob(f"*{STAGED}")):
             path.unlink(missing_ok=True)
-        (self._folder / MARK).unlink(missing_ok=True)
+        (self._folder / MARK_NAME).unlink(missing_ok=True)
 
     def _start_writer(self, after: Position, on_synced: Callable[[], None], *, is_staged: bool) -> Position:
         for path in self._folder.glob(f"*{STAGED}"):  # of a restart that came to nothing

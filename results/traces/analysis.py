@@ -1,4 +1,4 @@
-"""Results of ``iotide detect`` on finished traces: its report, and the optional analyses.
+"""Results on finished traces: of ``iotide detect`` with its optional analyses, and of conversions.
 
 Units and clocks are those of ``results/base.py``.
 """
@@ -12,7 +12,7 @@ from pydantic import Field
 from ..base import MODELS_VERSION, Model
 from ..jobs.job import NotCounted
 from ..prediction import Prediction
-from .replay_evaluation import Replay
+from .replay import Replay
 
 GroupKind = Literal["rank", "host", "file", "job"]
 
@@ -170,3 +170,21 @@ class DetectionReport(Model):
     problems_total: int
     not_carried: list[NotCarried] = Field(default_factory=list)
     """Contents of the traces that the result cannot represent; most frequent first."""
+
+
+class ConversionReport(Model):
+    """The output of ``iotide archive convert --json``."""
+
+    version: int = MODELS_VERSION
+    files: list[str]
+    """The files that were read."""
+    output: str
+    format: str
+    """``chrome``, ``parquet``, ``jsonl``, ``otf2`` or ``hdf5``."""
+    calls: int
+    bytes: int
+    not_carried: list[NotCarried]
+    """Contents of the files that are not in the output, most frequent first."""
+    problems: list[InputProblem]
+    """The first hundred damaged or malformed pieces, which were skipped."""
+    problems_total: int

@@ -11,7 +11,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # not needed to draw one signal, which each report does
     from ..prediction import OtherPeriod, Prediction
     from .analysis import Validity, WaveletView
-    from .replay_evaluation import Replay
+    from .replay import Replay
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]

@@ -337,9 +337,9 @@ def darshan_samples() -> list[bytes]:
 
 def darshan_reader() -> Callable[[bytes], None]:
     from darshan.backend import cffi_backend  # noqa: F401  (before the forks)
-    from iotide.collectors.sources.darshan import pipe
+    from iotide.collectors.sources.darshan import parser
 
-    fork_readers(pipe)
+    fork_readers(parser)
     return read_as("darshan")
 
 

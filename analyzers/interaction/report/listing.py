@@ -10,8 +10,8 @@ from scipy import sparse
 from ....results.interaction import Interaction, SharedFile
 from ....results.interaction_kinds import EdgeKind
 from ...common.state import Floats, Ints, Rows
+from ..graph.communities import Connections
 from ..graph.network import Matrix, Network
-from ..graph.private_channels import Connections
 from ..tables import LINK_KINDS, Tables
 
 _KINDS: Final[tuple[EdgeKind, ...]] = get_args(EdgeKind)

@@ -8,18 +8,55 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ....events.kernel import COMM
 from ....results.interaction import MAX_COMMUNITIES, Actor, Community, Component, Ranking
 from ...common.state import Floats, Ints, Rows
 from ...dfg.spec.mapping import Names
-from ..graph.communities import HOW_TO_INSTALL, communities_of
+from ..graph.communities import HOW_TO_INSTALL, communities_of, connections_of
 from ..graph.network import Network, network_of
-from ..graph.private_channels import connections_of
 from ..graph.ranking import converged, once, start_weights
 from ..intake.keys import BY_RANK, GUEST, SPACE
 from ..settings import InteractionSettings
-from ..tables import Tables
+from ..tables import LINK_KINDS, Tables
 from .listing import Listing, joins, kinds_of
-from .vertex_names import names_of, short_name
+
+_FORK: Final = LINK_KINDS.index("fork")
+_MAX_GENERATIONS: Final = 64  # maximum number of forks over which names are inherited
+
+
+def names_of(tables: Tables) -> Ints:
+    """Return the number of the file that names each actor, 0 or less if unnamed.
+
+    A thread is named after its process. A process that never executed another program is named after its maker.
+    """
+    name: Ints = tables.actors["name"].copy()
+    if not len(name):
+        return name
+    order = np.argsort(tables.keys)
+    process = tables.keys // SPACE * SPACE + tables.actors["pid"]
+    at = order[np.minimum(np.searchsorted(tables.keys, process, sorter=order), len(order) - 1)]
+    lead = np.where((tables.keys[at] == process) & (tables.actors["pid"] > 0), at, np.arange(len(name)))
+    maker = np.full(len(name), -1, np.intp)
+    forks = tables.kinds == _FORK
+    maker[tables.targets[forks]] = tables.sources[forks]
+    for _ in range(_MAX_GENERATIONS):
+        name = np.where(name > 0, name, name[lead])
+        lacking = np.flatnonzero((name <= 0) & (maker >= 0))
+        heir = lacking[name[maker[lacking]] > 0]
+        if not len(heir):
+            break
+        name[heir] = name[maker[heir]]
+    return name
+
+
+def short_name(path: str) -> str:
+    """Return the display name for the path of a program. The text of a kernel event has one, too.
+
+    >>> short_name("/usr/bin/cat"), short_name("comm:kworker/0:1")
+    ('cat', 'kworker/0:1')
+    """
+    return path.removeprefix(COMM) if path.startswith(COMM) else path.rpartition("/")[2]
+
 
 MAX_LISTED: Final = 10_000
 """Maximum number of actors, files and edges in a result, each."""

@@ -24,9 +24,9 @@ from ....events import (
 from ....events.definitions import MAX_TEXT
 from ....events.network.wire import MAX_BATCH_EVENTS
 from ...call_classes import classify
-from ...numbering import TextNumbers
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
+from ...text_numbers import TextNumbers
 from ..strace.parser import name_parts
 
 LATEST_NS: Final = 2**62

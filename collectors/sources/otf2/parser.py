@@ -14,9 +14,8 @@ from ....events.otf2_library import EVENTS, load
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .._subprocess_reader import read_in_subprocess
-from .callbacks import Attributes, callbacks
 from .calls import LocationCalls, Process, Row
-from .definitions import Location, TraceDefinitions
+from .definitions import Attributes, Location, TraceDefinitions, callbacks
 
 _EXPECTED: Final = "an OTF2 trace that was written to its end"
 _LATEST_NS: Final = 2**62

@@ -19,9 +19,8 @@ from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import Arguments, arguments_of
 from .calls import CallTable
 from .line import LineKind, Lines, StampReader, Times, scan
-from .other_lines import SecondHalfFinder
 from .texts import Extents, Texts
-from .unfinished_calls import CallAssembler
+from .unfinished_calls import CallAssembler, SecondHalfFinder
 
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|([0-7]{1,3})|(.))")
 _CHARACTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}

@@ -29,9 +29,9 @@ from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.jetstream.resources import stream_names
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.segment_journal import SegmentJournal
+from iotide.daemon.journal.segment_writer import read_mark
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
-from iotide.daemon.journal.synced_mark import read_mark
 from iotide.daemon.settings import AggregatorSettings
 from iotide.daemon.state.persistence import JOURNAL, StatePersistence
 from iotide.events import Interner, StreamInfo

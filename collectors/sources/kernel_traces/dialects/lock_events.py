@@ -13,9 +13,9 @@ from .....events import Interner, Layer, StreamInfo, make_batch
 from .....events.kernel import COMM, LOCK, KernelEvent, text_about
 from .....events.network.malformed import MALFORMED
 from ....files.lines import Block, LineBuffer
-from ....numbering import TextNumbers
 from ....parser import Input
 from ....source import Chunk, Closed, Opened, SourceItem
+from ....text_numbers import TextNumbers
 from ..lexing.dialect import events_lost
 
 MAX_LINE_BYTES: Final = 1 << 16

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.contention.alerts import Alerts
 from iotide.analyzers.contention.loads import Load
-from iotide.analyzers.contention.ongoing import ongoing_of
-from iotide.analyzers.contention.report import contention_of
+from iotide.analyzers.contention.report import contention_of, ongoing_of
 from iotide.analyzers.contention.settings import AlertSettings, ContentionSettings
 from iotide.results.alerts import Alert
 from iotide.results.contention import Contention

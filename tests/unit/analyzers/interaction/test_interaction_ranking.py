@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.interaction.graph.communities import communities_of
+from iotide.analyzers.interaction.graph.communities import communities_of, connections_of
 from iotide.analyzers.interaction.graph.network import Network
-from iotide.analyzers.interaction.graph.private_channels import connections_of
 from iotide.analyzers.interaction.graph.ranking import Flow, converged, once, start_weights
 from scipy import sparse
 

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from iotide.collectors.source import Chunk, Lost, Opened, Origin, SourceItem
-from iotide.collectors.sources._input_losses import InputLosses
+from iotide.collectors.sources.file import InputLosses
 from iotide.collectors.sources.registry import open_file
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.network.wire import decode, encode_batch

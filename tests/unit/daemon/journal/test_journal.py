@@ -18,8 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from iotide.daemon.jobs.lifecycle.recorded_steps import Kind
 from iotide.daemon.journal.contract import Gap, JournalError, Moment, Position, Record
 from iotide.daemon.journal.segment_journal import SegmentJournal
+from iotide.daemon.journal.segment_writer import MARK_NAME
 from iotide.daemon.journal.segments import HEADER_BYTES
-from iotide.daemon.journal.synced_mark import NAME as MARK_NAME
 from support.servers.restarted_job import copy_folder
 from support.system.waiting import wait_for
 
