@@ -23,11 +23,10 @@ from .clocks import Clocks
 from .contention_scope import contention_watch
 from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
-from .jobs.lifecycle.idle_pause import IdlePause
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare
 from .settings import AggregatorSettings
-from .stages import LoopWatch, Stages
+from .stages import IdlePause, LoopWatch, Stages
 
 if TYPE_CHECKING:
     import zmq.asyncio
@@ -143,7 +142,7 @@ class Server:
         if self._settings.state is None:
             raise ConfigError("journal.servers needs state, a folder for the snapshots")
         try:
-            from .journal.jetstream.opening import wait_for_lease
+            from .journal.jetstream.stream_journal import wait_for_lease
         except ImportError:
             raise ConfigError("journal.servers needs nats-py: pip install 'iotide[jetstream]'") from None
         if self._settings.http is not None:

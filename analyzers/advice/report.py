@@ -15,10 +15,9 @@ from ..file_groups import CHANNEL, DATA, SYSTEM
 from .call_statistics import LOWEST, Calls, CallStatistics, Flags, Floats
 from .rules.claims import Floor, findings_of
 from .rules.rules_chunks import chunks
-from .rules.rules_conflicts import conflicts
 from .rules.rules_metadata import fsync, locks, opens_and_metadata
 from .rules.rules_order import AccessOrders, misaligned_requests, random_reads, read_back, repeated_bytes
-from .rules.rules_processes import checkpoints, imbalance, mounts
+from .rules.rules_processes import checkpoints, conflicts, imbalance, mounts
 from .rules.rules_requests import requests_of, small_requests
 
 _MAX_DESTINATIONS: Final = 8  # maximum number of listed destinations

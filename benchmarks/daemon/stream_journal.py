@@ -20,7 +20,7 @@ from pathlib import Path
 from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.journal.contract import DurableJournal, Moment, Position
-from iotide.daemon.journal.jetstream.opening import wait_for_lease
+from iotide.daemon.journal.jetstream.stream_journal import wait_for_lease
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.events.network.wire import encode_batch
 

@@ -67,7 +67,7 @@ def _jsonl() -> Writer:
 
 
 def _otf2() -> Writer:
-    from ...clients.otf2.writer import write_otf2
+    from ...clients.otf2.stream import write_otf2
     from ...events.otf2_library import load
 
     load()

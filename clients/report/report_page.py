@@ -17,8 +17,7 @@ from .sections import inside_job as inside
 from .sections.advice_section import advice_part
 from .sections.completeness import completeness_part, ledger_part
 from .sections.overview import calls_of, facts, headline, overview_part, short, title
-from .sections.periodicity import periodicity, predictions
-from .sections.predicted_phases import predicted_phases_part
+from .sections.periodicity import periodicity, predicted_phases_part, predictions
 
 _HEAD: Final = """<!doctype html>
 <html lang="en">

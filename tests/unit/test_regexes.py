@@ -13,7 +13,7 @@ from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lock_even
 from iotide.collectors.sources.kernel_traces.lexing.template import Template
 from iotide.collectors.sources.kernel_traces.semantics import call_fields
 from iotide.collectors.sources.strace import line
-from iotide.collectors.sources.tmio import documents
+from iotide.collectors.sources.tmio import parser as tmio
 from support.places import ROOT
 from support.system.growth import assert_linear
 
@@ -88,7 +88,7 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("fields, numbers", call_fields._TOKEN.findall, lambda n: b"fd=1 " * (n // 5)),
     ("fields, escapes", call_fields._TOKEN.findall, lambda n: b'"' + b"\\x" * (n // 2) + b'"'),
     ("payloads", Template("a={} b={x:thread} c={s:word} d={} e=")._spans, lambda n: b" b=1 c=2" * (n // 8)),
-    ("JSON", documents._depth_of, lambda n: b'"' + b"\\x" * (n // 2)),
+    ("JSON", tmio._depth_of, lambda n: b'"' + b"\\x" * (n // 2)),
 ]
 
 

@@ -1,4 +1,4 @@
-"""A journal in a NATS JetStream stream, with the snapshots in an object store."""
+"""A journal in a NATS JetStream stream, opened with a lease, with the snapshots in an object store."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from nats.errors import Error as NatsError
 from nats.js import api
 from nats.js.errors import NotFoundError
 
+from ....events import ConfigError
 from ..appending import AppendingJournal
 from ..contract import JournalError, Position, Replayed
+from ..settings import JournalSettings
 from .lease_holder import LeaseHolder
 from .link import NatsLink
 from .messages import Flag, Unpacker, claim, head_of
-from .resources import JournalResources, snapshot_bucket
+from .readiness import retry_until_ready
+from .resources import JournalResources, prepare, snapshot_bucket
 from .snapshots import Snapshots, StoredSnapshot, messages
 from .stream_writer import Stored, StreamWriter
 
@@ -286,3 +289,26 @@ class StreamJournal(AppendingJournal[StreamWriter]):
     def _on_lease_lost(self) -> None:
         if self._writer is not None:
             self._writer.fence()
+
+
+async def wait_for_lease(settings: JournalSettings, on_holder: Callable[[str], None]) -> StreamJournal:
+    """Return the journal once this aggregator holds the lease; may be cancelled safely before.
+
+    Args:
+        settings: servers and journal name.
+        on_holder: callback with the current holder while waiting.
+
+    Raises:
+        ConfigError: the servers cannot be used, or are less durable than configured.
+    """
+    link = await asyncio.to_thread(NatsLink, settings)
+    try:
+        places = await asyncio.wrap_future(link.begin(retry_until_ready(lambda: prepare(link, settings))))
+        holding = LeaseHolder(link, places.leases, settings.lease_s)
+        await asyncio.wrap_future(link.begin(holding.acquire(on_holder)))
+    except BaseException as error:
+        await asyncio.to_thread(link.close)
+        if isinstance(error, TimeoutError):
+            raise ConfigError("the NATS servers do not answer") from None
+        raise
+    return StreamJournal(link, places, holding, settings.name)

@@ -22,9 +22,8 @@ from ..status import StatusReport
 from .job_access import JobAccess
 from .job_paths import JobPaths
 from .request_bounds import explain
-from .routes.analysis_routes import analysis_routes
 from .routes.fleet_routes import contention_routes, fleet_routes, pacing_routes, status_routes
-from .routes.job_routes import detail_route, job_routes, prediction_routes
+from .routes.job_routes import analysis_routes, detail_route, job_routes, prediction_routes
 from .routes.live_io_routes import live_io_routes
 from .routes.live_routes import job_page_route, shell_routes
 from .routes.page_routes import Pages, page_routes

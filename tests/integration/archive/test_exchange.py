@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from iotide.clients.otf2.writer import write_otf2
+from iotide.clients.otf2.stream import write_otf2
 from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, empty_batch

@@ -16,10 +16,9 @@ from iotide.daemon.journal.jetstream import stream_journal, stream_writer
 from iotide.daemon.journal.jetstream.inspection import inspect_journal
 from iotide.daemon.journal.jetstream.lease_holder import KEY, release_lease_of
 from iotide.daemon.journal.jetstream.link import NatsLink
-from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.jetstream.resources import lease_bucket, stream_names
 from iotide.daemon.journal.jetstream.stores import Stores, server_fault
-from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
+from iotide.daemon.journal.jetstream.stream_journal import StreamJournal, wait_for_lease
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.events import ConfigError
 from nats.js.api import StreamConfig

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.clients.layers.lanes import COLOURS
+from iotide.clients.layers.page import COLOURS
 from iotide.results.layers import Layers, LayersReport, LayerStats
 from support.system.commands import iotide
 from support.system.waiting import DEADLINE_S

@@ -25,9 +25,8 @@ from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
 from iotide.daemon.journal.jetstream.link import NatsLink
-from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.jetstream.resources import stream_names
-from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
+from iotide.daemon.journal.jetstream.stream_journal import StreamJournal, wait_for_lease
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segment_writer import read_mark
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records

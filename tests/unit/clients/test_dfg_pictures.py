@@ -21,8 +21,7 @@ from iotide.clients.dfg import labels as dfg_labels
 from iotide.clients.dfg import routes as dfg_routes
 from iotide.clients.dfg import timeline as dfg_timeline
 from iotide.clients.dfg.colours import GREEN, PLAIN, RED, contrast, shade
-from iotide.clients.dfg.layering import acyclic_order
-from iotide.clients.dfg.layout import Box, Layout, place
+from iotide.clients.dfg.layout import Box, Layout, acyclic_order, place
 from iotide.clients.dfg.pictures import FORMS, draw, format_of
 from iotide.clients.dfg.routes import route_edges
 from iotide.clients.dfg.scene import END, START, activity_label, scene_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients.report.sections.predicted_phases import pair_predictions
+from iotide.clients.report.sections.periodicity import pair_predictions
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
 from iotide.results.prediction import FollowingPhase, NextPhase, Prediction
 from support.jobs.result_factories import around, make_prediction

@@ -16,7 +16,6 @@ from iotide.clients.pages.live_pages import job_page
 from iotide.clients.report.job_data import JobData
 from iotide.clients.report.pictures.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
-from iotide.clients.report.sections import graph_section as graph_part
 from iotide.clients.report.sections import inside_job as inside
 from iotide.clients.report.sections import io_cost as cost
 from iotide.clients.report.sections.overview import _sentences
@@ -299,7 +298,7 @@ def test_order_of_files_covers_program_data_only(tmp_path: Path) -> None:
     by_name = {row.name: row.on_data for row in found.graph.activities}
     assert by_name == {"writesim:/scratch/sim": True, "writesim:/usr/lib": False}
     assert any("/usr/lib" in row.target for row in found.graph.edges)
-    assert {row.source for row in graph_part.on_data(found.graph).edges} == {"writesim:/scratch/sim"}
+    assert {row.source for row in inside.on_data(found.graph).edges} == {"writesim:/scratch/sim"}
     page = page_of(session_of(), tmp_path / "r", found)
     assert "What follows what" in page
     assert "/usr/lib" not in page
@@ -313,11 +312,11 @@ def test_graph_is_drawn_whatever_its_activities_are_called(pairs: list[tuple[str
     names = dict.fromkeys(name for pair in pairs for name in pair)
     activities = [activity(name, on_data=True if at else on_data) for at, name in enumerate(names)]
     graph = graph_of(activities, dict.fromkeys(pairs, 7))
-    text = "".join(graph_part.graph(None, Findings(graph=graph)))  # type: ignore[arg-type]
+    text = "".join(inside.graph(None, Findings(graph=graph)))  # type: ignore[arg-type]
     if not text:
         return
     picture = text[text.index("<svg") : text.index("</svg>") + 6]
     svg = ElementTree.fromstring(picture)
     assert 1 <= len(svg.findall(".//{http://www.w3.org/2000/svg}rect")) <= 10
     if on_data is False:
-        assert next(iter(names)) not in {row.name for row in graph_part.on_data(graph).activities}
+        assert next(iter(names)) not in {row.name for row in inside.on_data(graph).activities}

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.analyzers.contention.capacity import capacity_of
-from iotide.analyzers.contention.evidence import evidence_of, signed_rank
 from iotide.analyzers.contention.loads import Load, busy_share
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import ContentionSettings
+from iotide.analyzers.contention.slowdowns import evidence_of, signed_rank
 from iotide.results.contention import Contention
 from support.jobs.job_mixes import T0, JobOutcome, MixedJob, random_mix, simulate, view_of, without_losses
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.analyzers.contention.cycles import Cycle, cycle_of
+from iotide.analyzers.contention.expected import Cycle, cycle_of
 from iotide.analyzers.contention.loads import JobView, Load
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, draw_scenarios

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.naming import BEYOND, Mapper
 from iotide.analyzers.dfg.spec.graph_definition import GraphDefinition
-from iotide.analyzers.dfg.spec.mapping import Mapping
+from iotide.analyzers.dfg.spec.mapping import Mapping, parse_rules
 from iotide.analyzers.dfg.spec.paths import Sites, extension, normalise, pattern, top_levels
-from iotide.analyzers.dfg.spec.rules import parse_rules
 from iotide.events import ConfigError, EventBatch, FileInfo, make_batch
 
 SITES = {"SCRATCH": "/p/scratch/ann", "HOME": "/home/*", "ANN": "/home/ann", "SOFTWARE": "/p/software"}

@@ -16,8 +16,7 @@ from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE, Sums
 from iotide.analyzers.layers.state.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.clients.layers.labels import note_lines
-from iotide.clients.layers.lanes import axis_ticks, layer_lanes
-from iotide.clients.layers.page import page_of
+from iotide.clients.layers.page import axis_ticks, layer_lanes, page_of
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, concatenate, make_batch
 from iotide.results.layers import Finding, Layers, LayersReport
 from support.places import ROOT

@@ -15,7 +15,7 @@ from iotide.clients.otf2 import calls as otf2_calls
 from iotide.clients.otf2 import stream as otf2_stream
 from iotide.clients.otf2.archive import check_written
 from iotide.clients.otf2.calls import inherited_mode, open_mode, seek_arguments, status_flags
-from iotide.clients.otf2.writer import write_otf2
+from iotide.clients.otf2.stream import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo
 from iotide.events.otf2_library import load

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.clients.otf2.writer import write_otf2
+from iotide.clients.otf2.stream import write_otf2
 from iotide.collectors.source import Opened, Origin
 from iotide.collectors.sources.finished import FinishedSource
 from iotide.collectors.sources.otf2 import parser as source_module

@@ -9,8 +9,7 @@ import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.publish import kept_rows
-from iotide.daemon.publish.exposition import Gathered, Row
-from iotide.daemon.publish.metrics import AggregatorCollector
+from iotide.daemon.publish.metrics import AggregatorCollector, Gathered, Row
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from prometheus_client.exposition import choose_encoder

@@ -206,7 +206,7 @@ def test_indented_documents_follow_each_other() -> None:
 
 
 def test_document_without_an_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.tmio.documents.MAX_DOCUMENT_BYTES", 1000)
+    monkeypatch.setattr("iotide.collectors.sources.tmio.parser.MAX_DOCUMENT_BYTES", 1000)
     _, about = parse(TmioParser, b'{"write_sync": {\n' + b'"x":\n' * 1000)
     assert "too long" in about.problems.first[0].problem
 

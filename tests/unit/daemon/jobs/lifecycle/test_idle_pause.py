@@ -9,8 +9,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 import pytest
-from iotide.daemon.jobs.lifecycle.idle_pause import IdlePause
 from iotide.daemon.jobs.lifecycle.job_schedule import JobSchedule
+from iotide.daemon.stages import IdlePause
 
 TICK_S = 0.25
 IDLE_S = 1.0

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from iotide.clients.pages import runbooks_page as module
-from iotide.clients.pages.live_pages import LivePages
-from iotide.clients.pages.runbooks_page import runbooks_page
+from iotide.clients.pages import live_pages as module
+from iotide.clients.pages.live_pages import LivePages, runbooks_page
 from support.places import ROOT
 
 
