@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -47,7 +46,6 @@ _KEY_CHECK_S: Final = 1.0
 """Interval of checks of key files, s."""
 _LAST_S: Final = 1.0
 """Maximum time for processing messages at the end, s: active collectors never stop sending."""
-_log = logging.getLogger(__name__)
 
 
 class Server:

@@ -48,12 +48,3 @@ def reconstruct(values: Floats, bin_s: float, start_s: float, count: int) -> Rec
         ],
         relative_residual=math.sqrt(max(1 - float(variance[order].sum()) / total, 0.0)) if total > 0 else 0.0,
     )
-
-
-def wave_of(model: Reconstruction, times_s: Floats) -> Floats:
-    """Return the reconstructed bandwidth at the starts of bins, bytes/s, also past the window."""
-    at = times_s - model.start_s
-    level = np.full(len(at), model.mean)
-    for wave in model.waves:
-        level += wave.amplitude * np.cos(2 * math.pi * wave.frequency_hz * at + wave.phase_rad)
-    return level

@@ -19,7 +19,6 @@ from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
 Requests: TypeAlias = Iterable[tuple[Times, Times, Numbers]]
 """Start, end and bytes of requests, in pieces that can be iterated several times."""
 
-_NO_SPAN = (2**63 - 1, -(2**63))  # start and end of no request, ns
 _MAX_DOMINANT = 2  # maximum number of candidates for a result
 
 

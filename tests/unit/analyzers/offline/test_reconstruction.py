@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.offline.reconstruction import reconstruct, wave_of
+from iotide.analyzers.offline.reconstruction import reconstruct
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.prediction import ModeName
+from iotide.results.traces.analysis import Reconstruction
 from support.places import DATA
 
 signals = st.lists(st.integers(0, 10**6).map(float), min_size=1, max_size=60).map(np.array)
@@ -16,6 +19,15 @@ signals = st.lists(st.integers(0, 10**6).map(float), min_size=1, max_size=60).ma
 
 def at_bins(values: np.ndarray) -> np.ndarray:
     return 50.0 + np.arange(len(values)) * 0.1
+
+
+def wave_of(model: Reconstruction, times_s: np.ndarray) -> np.ndarray:
+    """Return the reconstructed bandwidth at the starts of bins, bytes/s, also past the window."""
+    at = times_s - model.start_s
+    level = np.full(len(at), model.mean)
+    for wave in model.waves:
+        level += wave.amplitude * np.cos(2 * math.pi * wave.frequency_hz * at + wave.phase_rad)
+    return level
 
 
 @given(signals)
