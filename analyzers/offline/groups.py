@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
 from ...results.traces.analysis import Group, Grouping, GroupKind
-from ..common.column_sort import Ordering, ordered
-from ..common.reiterable import Reiterable
+from ..common.column_sort import Ordering, Reiterable, ordered
 from ..settings import DetectSettings
 from ..signal.selection import counted
 from .requests import Batches

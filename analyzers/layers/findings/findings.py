@@ -8,10 +8,8 @@ from typing import Final
 from ....results.layers import Finding, Layers
 from ..report_context import ReportContext
 from ..settings import Thresholds
-from .findings_calls import churn, failed, metadata, own_files
-from .findings_files import of_files
-from .findings_processes import collectives, concentrated, late, node_local
-from .findings_requests import amplified, computing
+from .findings_calls import churn, collectives, concentrated, failed, late, metadata, node_local, own_files
+from .findings_requests import amplified, computing, of_files
 
 _RULES: Final[tuple[Callable[[ReportContext, Layers, Thresholds], Iterator[Finding]], ...]] = (
     concentrated,

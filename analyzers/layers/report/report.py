@@ -14,8 +14,16 @@ from ..report_context import OTHER_NAME, ReportContext
 from ..state.arrivals import Wait
 from ..state.tables import SITE, split_site
 from ..update import LayerAnalyzer
-from .report_files import files, mounts, own_files
-from .report_handles import handles, host_layers, process_handles, process_layers, timeline_marks
+from .report_files import (
+    files,
+    handles,
+    host_layers,
+    mounts,
+    own_files,
+    process_handles,
+    process_layers,
+    timeline_marks,
+)
 from .report_layers import accounts, fates, layer_stats, named_calls, sizes, steps
 
 _CALLS, _NANO, _BYTES, _SYSTEM_NS, _SYSTEM_BYTES = range(len(SITE))

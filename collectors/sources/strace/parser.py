@@ -16,8 +16,7 @@ from ....events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
 from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .arguments import Arguments, arguments_of
-from .calls import CallTable
+from .arguments import Arguments, CallTable, arguments_of
 from .line import LineKind, Lines, StampReader, Times, scan
 from .texts import Extents, Texts
 from .unfinished_calls import CallAssembler, SecondHalfFinder

@@ -9,8 +9,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.strace.arguments import arguments_fallback, arguments_of
-from iotide.collectors.sources.strace.calls import Numbers, PathIn
+from iotide.collectors.sources.strace.arguments import Numbers, PathIn, arguments_fallback, arguments_of
 from iotide.collectors.sources.strace.line import LineKind, Lines, scan, scan_fallback
 from iotide.collectors.sources.strace.native_library import native
 from iotide.collectors.sources.strace.parser import StraceParser
