@@ -12,8 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..archive.file.reader import ArchiveReader, Calls
-from ..archive.file.stream_directory import ArchivedStream
+from ..archive.file.reader import ArchivedStream, ArchiveReader, Calls
 from ..events import Definitions, EventBatch, InputError, StreamInfo, empty_batch
 from ..events.definitions import FileInfo
 from .source import Chunk, Closed, Opened, Problems, SourceItem

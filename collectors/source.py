@@ -1,14 +1,18 @@
-"""Source interface: polled by the collector, returns streams and their events."""
+"""Interfaces of sources, which the collector polls for streams and their events, and of parsers of one file's bytes."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
 from ..events import Definitions, EventBatch, InputError, StreamInfo
+from ..events.network.limits import MAX_STREAM_ID
 
 
 class Opened(Struct, frozen=True):
@@ -177,3 +181,52 @@ class Origin(Struct, frozen=True):
     job: str
     host: str = ""
     user: str = ""
+
+
+class Parser(Protocol):
+    """Reads one format. The events do not depend on where the input is split into chunks."""
+
+    problems: Problems
+    counters: Counter[str]
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Parse the next bytes and return the items that they complete."""
+        ...
+
+    def finish(self) -> list[SourceItem]:
+        """End the input; returns pending items, and ``Closed`` for each open stream."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Description of a parser's input."""
+
+    name: str
+    """Path of the file, for messages and for formats that encode facts in it."""
+    origin: Origin
+    modified_ns: int | None = None
+    """Time of the file's last change, ns since the Unix epoch. The date of stamps that have none."""
+    generation: int = 1
+    """1, plus one each time the file was rotated or truncated."""
+    problems: Problems = dataclass_field(default_factory=Problems)
+    counters: Counter[str] = dataclass_field(default_factory=Counter)
+    unsupported: UnsupportedData = dataclass_field(default_factory=UnsupportedData)
+    """Receives the data that a parser could not represent, at the latest in ``finish``."""
+
+    def stream(self, source: str, part: str = "") -> str:
+        """Return the id of a stream of this input. Ids too long for the wire are cut and get a digest."""
+        tail = f"#{self.generation}" if self.generation > 1 else ""
+        whole = f"{source}:{self.name}{tail}" + (f":{part}" if part else "")
+        if len(whole) <= MAX_STREAM_ID:
+            return whole
+        digest = hashlib.blake2b(whole.encode(errors="backslashreplace"), digest_size=12).hexdigest()
+        return whole[: MAX_STREAM_ID - len(digest) - 1] + "~" + digest
+
+    def malformed(self, line: int | None, problem: str, expected: str) -> None:
+        """Count and report a skipped line (or record)."""
+        self.counters["lines_malformed"] += 1
+        self.problems.add(InputError(self.name, line, problem, expected))
+
+
+ParserFactory: TypeAlias = Callable[[Input], Parser]

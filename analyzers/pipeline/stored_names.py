@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 CLASSES: Final = {
+    "daemon.jobs.losses.job_losses:Handovers": "daemon.jobs.losses.handovers:Handovers",
     "analyzers.advice.call_sums:Table": "analyzers.advice.cells:Table",
     "analyzers.advice.extents:Positions": "analyzers.advice.positions:Positions",
     "analyzers.dfg.state.nodes_and_edges:Edges": "analyzers.dfg.state.bounded_edges:Edges",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...events.batch import EventBatch, make_batch
 from ...events.definitions import Interner
 from ...events.schema import UNKNOWN_ID
-from .text_templates import insert_integers, integer_count
+from ..integers.number_templates import insert_integers, integer_count
 
 INTEGERS: Final = 6
 """Number of integers of a signature that become fields; further ones stay in its template."""

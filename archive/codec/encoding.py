@@ -14,13 +14,12 @@ import numpy.typing as npt
 
 from ...events.errors import InputError
 from ...events.schema import Kind, Layer
-from ..integers.byte_templates import count_numbers, put_numbers, take_numbers
 from ..integers.integers import Packed, pack_array, unpack_array
+from ..integers.number_templates import count_numbers, integer_count, put_numbers, take_numbers
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
 from .grammar import Rules
 from .stream import MAX_CALLS, MAX_CHUNK, MAX_GROUPS, MAX_TERMINALS, Section
-from .text_templates import integer_count
 from .times import Stamps, Times, pack_stamps
 
 _MAX_SYMBOLS: Final = 1 << 20

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from ...events.batch import EventBatch
 from ...events.definitions import DefinitionTable
 from ...events.schema import COLUMNS as SCHEMA
+from ..integers.number_templates import Templates, distinct_in_order, grown
 from ..native_library import native
 from .coder import Coder
 from .columns import FIELDS, INTEGERS, STATIC
 from .splitter_fallback import SplitterFallback
-from .text_templates import Templates, distinct_in_order, grown
 
 COLUMNS: Final = (
     *("call", "layer", "kind", "depth", "errno", "flags", "signature", "pid", "tid", "rank"),

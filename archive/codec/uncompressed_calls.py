@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...events.batch import EventBatch, concatenate, is_constant
 from ...events.definitions import Definitions, DefinitionTable
 from ...events.schema import COLUMNS
-from ..integers.byte_templates import count_numbers
+from ..integers.number_templates import count_numbers
 from .encoding import Part
 
 MAX_UNCOMPRESSED_CALLS: Final = 128

@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...archive.file.reader import ArchiveReader
-from ...archive.file.stream_directory import ArchivedStream
+from ...archive.file.reader import ArchivedStream, ArchiveReader
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch

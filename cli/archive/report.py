@@ -10,8 +10,7 @@ from rich.table import Table
 
 from ...archive.blocks import VERSION
 from ...archive.codec.encoding import PartKind
-from ...archive.file.reader import ArchiveReader
-from ...archive.file.stream_directory import ArchivedStream
+from ...archive.file.reader import ArchivedStream, ArchiveReader
 from ...clients.text.units import byte_text
 from ...events import InputError
 from ...events.counted_text import counted

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...collectors.files.lines import Block, LineBuffer
-from ...collectors.parser import Input
-from ...collectors.source import Origin
+from ...collectors.source import Input, Origin
 from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
 from ...events.network.malformed import MALFORMED

@@ -15,8 +15,7 @@ from typing import Final
 from ...analyzers.signal.clipping import clip
 from ...archive.blocks import MAGIC
 from ...archive.file.reader import ArchiveReader
-from ...collectors.parser import Input
-from ...collectors.source import Origin
+from ...collectors.source import Input, Origin
 from ...collectors.sources.sniffing import is_archive
 from ...events import EventBatch, InputError, is_constant
 from .event_spool import EventSpool

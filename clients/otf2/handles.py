@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...archive.file.stream_directory import ArchivedStream
+from ...archive.file.reader import ArchivedStream
 from ...events import FileInfo, Layer
 from ...events.otf2_library import NONE_32
 from .calls import Opened, group_of, inherited_mode, open_mode

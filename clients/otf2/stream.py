@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from ...archive.file.reader import ArchiveReader
-from ...archive.file.stream_directory import ArchivedStream
+from ...archive.file.reader import ArchivedStream, ArchiveReader
 from ...events import DefinitionTable, EventBatch, StreamInfo
 from ...events.otf2_library import NONE_32, NONE_64
 from ...events.schema import UNKNOWN_RANK

@@ -26,9 +26,8 @@ import msgspec
 from ...events import Definitions, InputError, ProtocolError, empty_batch
 from ...events.network.malformed import MALFORMED
 from ...events.network.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
-from ..parser import Input
 from ..sent_definitions import packed, readable, readable_info, spelled
-from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
+from ..source import Changed, Chunk, Closed, Input, Opened, Origin, SourceItem
 
 MAX_MEMORY: Final = 8 << 30
 TIMEOUT_S: Final = 120.0

@@ -11,7 +11,7 @@ from typing import IO, BinaryIO, cast
 
 from ...events import InputError
 from ..files.gzip_tail import MAGIC, GzipTail
-from ..parser import Input
+from ..source import Input
 
 
 @contextmanager

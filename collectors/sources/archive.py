@@ -11,8 +11,7 @@ from typing import BinaryIO
 from ...archive.file.reader import ArchiveReader
 from ...events import Definitions, InputError, empty_batch
 from ...events.definitions import FileInfo
-from ..parser import Input
-from ..source import Chunk, Closed, Opened, SourceItem
+from ..source import Chunk, Closed, Input, Opened, SourceItem
 from ._unpacked import unpacked
 
 

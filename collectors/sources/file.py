@@ -19,8 +19,7 @@ from ...events.network.wire import sendable_events
 from ..files.gzip_tail import GzipTail
 from ..files.lines import BYTE_ORDER_MARK
 from ..files.tail import CHUNK_BYTES, Restart
-from ..parser import Input, Parser, ParserFactory
-from ..source import Chunk, Lost, Opened, Origin, Problems, SourceItem, UnsupportedData
+from ..source import Chunk, Input, Lost, Opened, Origin, Parser, ParserFactory, Problems, SourceItem, UnsupportedData
 
 _MAX_JOBS: Final = 64
 """Maximum number of jobs per input that receive losses. Further jobs' losses are only in the collector's counters."""

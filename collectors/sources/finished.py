@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 from ...events import InputError
 from ...events.files import readable
-from ..parser import Input
-from ..source import Closed, Opened, Origin, Problems, SourceItem, UnsupportedData
+from ..source import Closed, Input, Opened, Origin, Problems, SourceItem, UnsupportedData
 from .file import InputLosses
 
 Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]

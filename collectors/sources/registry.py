@@ -14,8 +14,7 @@ from ...events import ConfigError, InputError
 from ...events.files import readable
 from ..files.gzip_tail import inflated_head
 from ..files.lines import BYTE_ORDER_MARK
-from ..parser import ParserFactory
-from ..source import Origin, Source, SourceItem
+from ..source import Origin, ParserFactory, Source, SourceItem
 from .convertible import binary_refusal, text_refusal
 from .file import HEAD_BYTES, FileSource
 from .finished import FinishedSource, Reader

@@ -21,10 +21,9 @@ from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, Merging, WaitingBatch
 from .heartbeats import ClockOffset, Heartbeats
-from .in_flight import InFlight
 from .shipper_state import NoShipperState, ShipperState
 from .spool_files import SpoolFiles
-from .window import SendWindow, Sent
+from .window import InFlight, SendWindow, Sent
 
 
 class Shipper:

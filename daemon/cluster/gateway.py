@@ -21,7 +21,7 @@ from ...events.network.wire import Frame
 from ..access.admission import REFUSAL
 from ..ingest.ingest import GATEWAY_NAME, MAX_GATEWAY_ANSWERS
 from ..ingest.loop_socket import LoopSocket
-from ..ingest.peer_bound import PeerBound
+from ..ingest.peer_limits import PeerBound
 from .gateway_routes import GatewayRoutes
 from .members import Worker
 

@@ -23,8 +23,7 @@ from ..stages import Stages
 from .ingest_core import IngestCore, Reply
 from .ingest_settings import IngestSettings
 from .loop_socket import LoopSocket
-from .peer_bound import PeerBound
-from .service_credit import ServiceCredit
+from .peer_limits import PeerBound, ServiceCredit
 from .sink import Sink
 
 if TYPE_CHECKING:

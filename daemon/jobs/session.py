@@ -27,8 +27,7 @@ from .job_description import command_weight, describe
 from .job_settings import JobSettings
 from .job_state import State
 from .losses.failures import Failures
-from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
-from .losses.job_losses import JobLosses, without_incomplete_period
+from .losses.job_losses import LOST_WITH_COLLECTOR, Handovers, JobLosses, without_incomplete_period
 from .losses.job_nodes import NODES_LATE_S, NONE_UNSEEN, JobNodes, UnseenNodes
 from .losses.ledger import Ledger
 

@@ -318,7 +318,7 @@ def otf2_reader() -> Callable[[bytes], None]:
 
 def hdf5_reader() -> Callable[[bytes], None]:
     """Return a function that reads in this process; the source does so in a subprocess, one per document."""
-    from iotide.collectors.parser import Input
+    from iotide.collectors.source import Input
     from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5_here
 
     def run(data: bytes) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 from iotide.clients.traces.chrome import write_chrome
 from iotide.clients.traces.json_lines import write_json_lines
-from iotide.collectors.parser import Input, Parser
-from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
+from iotide.collectors.source import Chunk, Closed, Input, Opened, Parser, SourceItem
 from iotide.collectors.sources.registry import FORMATS
 from iotide.events import DefinitionTable, EventBatch, concatenate
 from support.formats.archives import archived

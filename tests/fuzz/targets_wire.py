@@ -8,9 +8,8 @@ from typing import Any
 
 import msgpack
 import msgspec
-from iotide.collectors.parser import Input
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.source import Chunk, Closed, Lost, Opened
+from iotide.collectors.source import Chunk, Closed, Input, Lost, Opened
 from iotide.collectors.sources.tmio.ftio_messages import read_message
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator

@@ -8,8 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 from hostile_strace import Exact, changed
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lttng, perf_sched, trace_cmd
 from iotide.collectors.sources.kernel_traces.lexing import native_library
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...parser import Input
-from ...source import Changed, Chunk, Closed, Opened, SourceItem
+from ...source import Changed, Chunk, Closed, Input, Opened, SourceItem
 from .calls import NO_ARGUMENTS, Event, Meaning, joined, meanings, times
 from .pieces import Broken, EventPieces
 from .processes import Clock, Process, hashable

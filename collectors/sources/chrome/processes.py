@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, StreamInfo, make_batch
 from ....events.definitions import MAX_TEXT
-from ...parser import Input
+from ...source import Input
 from ...text_numbers import TextNumbers
 from .._nesting import nesting_depths
 from .calls import NO_ARGUMENTS, Arguments, Event, Meaning, is_unix, numbers, paths, times

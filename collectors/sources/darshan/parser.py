@@ -20,8 +20,7 @@ from ....events.definitions import FileInfo
 from ....events.network.wire import MAX_BATCH_EVENTS
 from ....events.schema import FileType, file_type_of
 from ...node.file_systems import FileSystems
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .counters import Summary, moving_calls, rows_of, summaries
 from .dxt import MAX_SEGMENTS, WIDEST
 from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows, in_order, rows_of_segments

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...files.lines import Block, LineBuffer
-from ...parser import Input
-from ...source import Changed, Chunk, Closed, Opened, SourceItem
+from ...source import Changed, Chunk, Closed, Input, Opened, SourceItem
 from .process import Process
 from .records import AGGREGATED, COMPLETE, METADATA, Arguments, Record, decode, decode_line, meanings
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
-from ...parser import Input
-from ...source import UnsupportedData
+from ...source import Input, UnsupportedData
 from ...text_numbers import TextNumbers
 from .._nesting import bytes_with_nested, nesting_depths
 from .records import AGGREGATED, LARGEST_ID, LATEST_NS, NOTHING, Arguments, Record, integers, moved, nanoseconds

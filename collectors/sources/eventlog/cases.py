@@ -24,8 +24,7 @@ from ....events import (
 from ....events.definitions import MAX_TEXT
 from ....events.network.wire import MAX_BATCH_EVENTS
 from ...call_classes import classify
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from ...text_numbers import TextNumbers
 from ..strace.parser import name_parts
 

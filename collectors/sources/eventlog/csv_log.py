@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...files.lines import Block, LineBuffer
-from ...parser import Input
-from ...source import SourceItem
+from ...source import Input, SourceItem
 from .cases import CaseStreams
 from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Final, Protocol
 
-from ...parser import Input
-from ...source import SourceItem
+from ...source import Input, SourceItem
 from .cases import CaseStreams
 
 LARGEST_DOCUMENT: Final = 1 << 31

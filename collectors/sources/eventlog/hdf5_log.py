@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import InputError, UnavailableError
-from ...parser import Input
-from ...source import Closed, Opened, Problems, SourceItem, UnsupportedData
+from ...source import Closed, Input, Opened, Problems, SourceItem, UnsupportedData
 from .._subprocess_reader import read_in_subprocess
 from .cases import LATEST_NS, MORE, NUMBERS, CaseInfo, CaseStreams
 from .document import DocumentParser

@@ -13,8 +13,7 @@ from ....events import COLUMNS, FileInfo, FileType, Interner, Kind, Layer, Strea
 from ....events.definitions import MAX_TEXT
 from ....events.schema import UNKNOWN_RANK
 from ...call_classes import classify
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .cases import LATEST_NS, MAX_STREAMS
 
 NEEDED: Final = frozenset(("call", "start", "duration"))

@@ -9,8 +9,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from ....events import InputError, UnavailableError
-from ...parser import Input
-from ...source import SourceItem
+from ...source import Input, SourceItem
 from .._unpacked import unpacked
 from .cases import CaseStreams
 from .document import DocumentParser

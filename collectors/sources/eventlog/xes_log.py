@@ -12,8 +12,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ...parser import Input
-from ...source import SourceItem
+from ...source import Input, SourceItem
 from .cases import CaseInfo, CaseStreams
 
 EXPECTED: Final = "a log of traces of events in XES, with concept:name and time:timestamp, or call, start and dur"

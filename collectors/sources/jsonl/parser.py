@@ -26,8 +26,7 @@ from ....events import (
 from ....events.definitions import MAX_TEXT
 from ...call_classes import classify
 from ...files.lines import Block, LineBuffer
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, Origin, SourceItem
+from ...source import Chunk, Closed, Input, Opened, Origin, SourceItem
 from ...text_numbers import TextNumbers
 from .lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from ....events import InputError, StreamInfo
 from ....events.kernel import KernelEvent
 from ...files.lines import Block, LineBuffer
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .lexing.dialect import INTERRUPT_KINDS, Dialect, events_lost
 from .lexing.line import LineKind, Lines, scan
 from .lexing.numbers import Ints, Numbers

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ....events import COLUMNS, InputError, StreamInfo, make_batch
 from ....events.otf2_library import EVENTS, load
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .._subprocess_reader import read_in_subprocess
 from .calls import LocationCalls, Process, Row
 from .definitions import Attributes, Location, TraceDefinitions, callbacks

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import InputError, StreamInfo
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .files import Facts, Signature, read_facts, read_grammar, read_grammar_numbers, read_signatures, read_ticks
 from .grammar import Grammar
 from .table import Table

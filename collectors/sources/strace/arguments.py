@@ -1,4 +1,4 @@
-"""Parse the arguments of calls: the file that each call uses, and the last numbers; properties of calls by their code."""
+"""Parse the arguments of calls: the file that each call uses, the last numbers, and properties by the call's code."""
 
 from __future__ import annotations
 

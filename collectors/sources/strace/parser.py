@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
 from ...files.lines import Block, LineBuffer
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .arguments import Arguments, CallTable, arguments_of
 from .line import LineKind, Lines, StampReader, Times, scan
 from .texts import Extents, Texts

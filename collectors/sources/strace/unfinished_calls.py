@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...parser import Input
+from ...source import Input
 from .line import LINE, UNFINISHED, LineKind, Lines, Times, scan
 from .native_library import native
 

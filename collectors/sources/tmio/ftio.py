@@ -17,9 +17,8 @@ from ....events import ConfigError, EventBatch, Interner, Kind, Layer, StreamInf
 from ....events.network.descriptors import ListenerGuard, backlog
 from ....events.network.endpoints import check_private, is_ipv6, private_files
 from ....events.network.wire import MAX_BATCH_EVENTS
-from ...parser import Input
 from ...settings import FtioSettings
-from ...source import Chunk, Closed, Opened, Origin, Problems, SourceItem
+from ...source import Chunk, Closed, Input, Opened, Origin, Problems, SourceItem
 from .ftio_messages import Message, numbered, read_message
 from .interval_events import EXPECTED_INTERVALS, LATEST_S, Positions, described, events_of
 from .intervals import Floats, Intervals, joined

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ....events.network.malformed import MALFORMED
-from ...parser import Input
+from ...source import Input
 from .intervals import Floats, Intervals, excluded_sections, floats_of, intervals_of, is_record
 
 EXPECTED: Final = (

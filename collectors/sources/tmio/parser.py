@@ -16,8 +16,7 @@ from ....events import EventBatch, Interner, Kind, Layer, StreamInfo
 from ....events.network.malformed import MALFORMED
 from ....events.network.wire import MAX_BATCH_EVENTS
 from ...files.lines import Block, LineBuffer
-from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .interval_events import EXPECTED_INTERVALS, described, events_of
 from .intervals import Intervals, excluded_sections, intervals_of, is_record
 

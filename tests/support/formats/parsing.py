@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from iotide.collectors.parser import Input, ParserFactory
-from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, SourceItem
+from iotide.collectors.source import Chunk, Closed, Input, Lost, Opened, Origin, ParserFactory, SourceItem
 from iotide.events import DefinitionTable, EventBatch, StreamInfo, concatenate
 
 

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Opened, SourceItem
+from iotide.collectors.source import Input, Opened, SourceItem
 from iotide.events import StreamInfo
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from iotide.archive.codec.encoding import Part, PartKind
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.archive.integers.byte_templates import count_numbers, put_numbers, take_numbers
+from iotide.archive.integers.number_templates import count_numbers, put_numbers, take_numbers
 from iotide.archive.merge import merging
 from iotide.archive.merge.rank_patterns import find_patterns, merge_patterns
 from iotide.events import Definitions, DefinitionTable, EventBatch, StreamInfo, concatenate, make_batch

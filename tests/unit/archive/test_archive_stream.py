@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.archive.codec.stream import Section, StreamCompressor, calls_of
-from iotide.archive.codec.text_templates import extract_integers, insert_integers
 from iotide.archive.codec.times import pack_stamps, unpack_stamps
 from iotide.archive.integers import integers
 from iotide.archive.integers.integers import decode_varints, encode_varints
+from iotide.archive.integers.number_templates import extract_integers, insert_integers
 from iotide.events import Definitions, DefinitionTable, EventBatch, InputError, Interner, concatenate, make_batch
 from iotide.events.schema import COLUMNS
 

@@ -13,8 +13,7 @@ from .....events import Interner, Layer, StreamInfo, make_batch
 from .....events.kernel import COMM, LOCK, KernelEvent, text_about
 from .....events.network.malformed import MALFORMED
 from ....files.lines import Block, LineBuffer
-from ....parser import Input
-from ....source import Chunk, Closed, Opened, SourceItem
+from ....source import Chunk, Closed, Input, Opened, SourceItem
 from ....text_numbers import TextNumbers
 from ..lexing.dialect import events_lost
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from .....events.kernel import KernelEvent
-from ....parser import Input
+from ....source import Input
 from ..lexing.dialect import Dialect, Payload, interrupts, scheduler
 from ..lexing.line import Form
 from ..lexing.rows import Step

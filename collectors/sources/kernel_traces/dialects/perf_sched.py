@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ....parser import Input
+from ....source import Input
 from ..lexing.dialect import KERNEL_CALLS, KERNEL_FORMATS, Dialect
 from ..lexing.line import Form
 from ..text import KernelTextParser

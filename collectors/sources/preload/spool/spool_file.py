@@ -13,8 +13,7 @@ import numpy as np
 
 from .....events import InputError
 from ....node.file_metadata import NodeFileMetadata
-from ....parser import Input
-from ....source import Closed, Origin, SourceItem
+from ....source import Closed, Input, Origin, SourceItem
 from ..._unpacked import unpacked
 from ..records.definition_log import end_of_entries
 from ..records.ring_layout import LAYOUT

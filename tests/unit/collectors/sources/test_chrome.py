@@ -120,7 +120,7 @@ def test_clock_of_a_process_that_comes_late_applies_from_there_on_wherever_the_i
 
 
 def open_items(data: bytes) -> list[Any]:
-    from iotide.collectors.parser import Input
+    from iotide.collectors.source import Input
 
     parser = ChromeParser(Input(name="t", origin=Origin(job="j")))
     return [*parser.feed(data), *parser.finish()]

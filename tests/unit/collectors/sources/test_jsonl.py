@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.jsonl import parser as jsonl
 from iotide.collectors.sources.jsonl.parser import JsonLinesParser
 from iotide.events import Flag, Kind, Layer

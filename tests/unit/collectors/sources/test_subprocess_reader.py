@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin, SourceItem
+from iotide.collectors.source import Input, Origin, SourceItem
 from iotide.collectors.sources import _subprocess_reader
 from iotide.collectors.sources._subprocess_reader import read_in_subprocess
 from iotide.collectors.sources.finished import FinishedSource

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport import window
-from iotide.collectors.transport.in_flight import FIRST_CREDIT, MAX_UNDER_WAY
 from iotide.collectors.transport.shipper import Shipper
+from iotide.collectors.transport.window import FIRST_CREDIT, MAX_UNDER_WAY
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo, make_batch

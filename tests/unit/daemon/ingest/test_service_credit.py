@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from iotide.daemon.ingest.service_credit import ServiceCredit
+from iotide.daemon.ingest.peer_limits import ServiceCredit
 
 BUSY, OTHER = b"busy", b"other"
 

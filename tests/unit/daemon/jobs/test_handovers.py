@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from iotide.daemon.jobs.losses.handovers import Handovers
+from iotide.daemon.jobs.losses.job_losses import Handovers
 from iotide.events import StreamInfo
 
 OLD, NEW = "c1.1:preload:7:00aa", "c2.1:preload:7:00bb"

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Lost, Origin, SourceItem
+from iotide.collectors.source import Input, Lost, Origin, SourceItem
 from iotide.collectors.sources.darshan.counters import rows_of, summaries
 from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
 from iotide.collectors.sources.finished import FinishedSource

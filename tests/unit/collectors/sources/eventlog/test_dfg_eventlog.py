@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from iotide.clients.eventlog.log import EventLog, LogCase
 from iotide.clients.eventlog.writing import check_log, write
 from iotide.collectors.call_classes import classify
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.eventlog.csv_log import CsvParser
 from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5, parse_hdf5_here
 from iotide.collectors.sources.eventlog.parquet_log import parse_parquet

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.eventlog.xes_log import LONGEST_TAG, XesParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import InputError

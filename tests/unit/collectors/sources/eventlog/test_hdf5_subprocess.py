@@ -8,8 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources import _subprocess_reader
 from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5
 from support.formats.parsing import collect, only_stream, parse

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.files.lines import Block
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
 from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser
 from support.formats.parsing import parse

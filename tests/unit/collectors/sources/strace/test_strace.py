@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.strace import parser as strace
 from iotide.collectors.sources.strace.parser import StraceParser, name_parts
 from iotide.events import Flag, Kind, Layer
