@@ -19,11 +19,11 @@ from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.layers.report.report import Cut
 from ..analyzers.offline.detection import AnalysisOptions
 from ..analyzers.settings import DetectSettings
-from ..cli.advise.building import advice_of_trace
-from ..cli.detect.building import report_of as detection_of
-from ..cli.dfg.building import graph_of, rules_text, select
-from ..cli.layers.building import report_of as layers_of
-from ..cli.rank.building import rank_traces
+from ..cli.advise.from_traces import advice_of_trace
+from ..cli.detect.from_traces import report_of as detection_of
+from ..cli.dfg.from_traces import graph_of, rules_text, select
+from ..cli.layers.from_traces import report_of as layers_of
+from ..cli.rank.from_traces import rank_traces
 from ..cli.traces.trace_reading import Trace, name_of, read_traces
 from ..events import ConfigError, EventBatch, InputError, StreamInfo
 from ..events.files import readable

@@ -86,7 +86,7 @@ def _of_job(kind: AnalyzerKind, address: str) -> BaseModel:
 def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None, settings: Sequence[str]) -> BaseModel:
     from ..analyzers.pipeline.contract import Reporting, parsed_settings
     from ..analyzers.pipeline.settings import AnalyzerSettings
-    from .traces.analysing import add_events, context_of
+    from .traces.trace_analysis import add_events, context_of
     from .traces.trace_reading import name_of, read_and_report
 
     chosen = AnalyzerSettings(analyzers={kind.name: dict(_setting(text) for text in settings)} if settings else {})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ..daemon.settings import ENVIRONMENT_PREFIX, AggregatorSettings
 from ..events import ConfigError
 from .common.console.logs import write_line
-from .common.ending import SignalHandler
+from .common.end_signals import SignalHandler
 from .common.service_manager import ServiceManager
 from .common.settings_text import settings_text
 

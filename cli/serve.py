@@ -11,7 +11,7 @@ import click
 
 from .common.arguments.parameter_types import FiniteRange
 from .common.console.logs import change_logs, log_to_standard_error
-from .common.ending import SignalHandler
+from .common.end_signals import SignalHandler
 
 if TYPE_CHECKING:
     from ..daemon.settings import AggregatorSettings

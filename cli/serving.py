@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ..daemon.stages import memory_bytes
 from ..events import ConfigError
 from .common.console.logs import write_line
-from .common.ending import SignalHandler
-from .common.garbage import short_collections
+from .common.end_signals import SignalHandler
+from .common.garbage_collection import short_collections
 from .common.service_manager import ServiceManager
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.cli.rank.building import rank_traces
-from iotide.cli.rank.filtering import write_filtered
+from iotide.cli.rank.from_traces import rank_traces
+from iotide.cli.rank.text_reduction import write_filtered
 from iotide.collectors.parser import Input, ParserFactory
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser

@@ -89,7 +89,7 @@ def _of_job(address: str) -> Advice:
 
 def _of_traces(files: Sequence[str], format_name: str | None, floor: float, mtbf: float) -> Advice:
     from ..traces.trace_reading import name_of, read_and_report
-    from .building import advice_of_trace
+    from .from_traces import advice_of_trace
 
     paths = [Path(file) for file in files]
     return advice_of_trace(read_and_report(paths, format_name, keeps_signal=True), name_of(paths), floor, mtbf)

@@ -15,7 +15,7 @@ import click
 from ...events.counted_text import counted
 from ..common.atomic_files import private_file
 from ..common.job_names import JobName, default_job
-from .converting import convert
+from .conversion import convert
 
 if TYPE_CHECKING:
     from ...archive.file.reader import ArchiveReader
@@ -101,7 +101,7 @@ def create(
     from ..common.console.input_problems import print_problems
     from ..common.console.progress import reading_progress
     from ..traces.trace_reading import report_empty
-    from .writing import with_progress, write_items
+    from .source_items import with_progress, write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
     writer = ArchiveWriter(times=not no_times, tick_ns=tick_ns)

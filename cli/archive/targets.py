@@ -76,7 +76,7 @@ def _otf2() -> Writer:
 
 def _hdf5() -> Writer:
     _require("h5py", "HDF5", "hdf5")
-    from .logging import write_log
+    from .event_log import write_log
 
     return write_log
 

@@ -22,8 +22,8 @@ from ...collectors.transport.key_source import KeyFiles
 from ...events import ConfigError
 from ...events.network.curve import ClientKeys
 from ...events.network.peers import own_user
-from ..common.ending import SignalHandler
-from .collecting import run_collector, until_received, until_released
+from ..common.end_signals import SignalHandler
+from .collector_loop import run_collector, until_received, until_released
 from .node_collector import NodeCollector
 from .node_refusals import UserBound
 from .node_users import ENDING_SIGNALS

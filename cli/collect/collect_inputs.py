@@ -19,10 +19,10 @@ from ...events import FileType
 from ...events.network.peers import own_user
 from ...events.network.vouchers import VARIABLE
 from ..common.batch_facts import batch_facts
-from ..common.ending import SignalHandler
+from ..common.end_signals import SignalHandler
 from ..common.job_end import end_of_job
 from .collect_options import CollectOptions
-from .collecting import run_collector, until_unused
+from .collector_loop import run_collector, until_unused
 
 _PACED_HEARTBEAT_S: Final = 0.25
 """The answers to heartbeats contain the plan."""

@@ -136,7 +136,7 @@ def command(
     from ...analyzers.offline.detection import AnalysisOptions
     from ...analyzers.settings import DetectSettings
     from ..traces.trace_reading import read_and_report
-    from .building import report_of
+    from .from_traces import report_of
 
     settings = DetectSettings(**detection)
     trace = read_and_report(files, format_name, settings.rule, signal_only=True)

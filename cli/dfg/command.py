@@ -16,8 +16,8 @@ from ..common.console.input_problems import problem_list, unsupported_list
 if TYPE_CHECKING:
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Graph, GraphReport
-    from .building import Selection
-    from .comparing import SideArgument
+    from .comparison import SideArgument
+    from .from_traces import Selection
     from .output import Colour
 
 _HELP = """Build the directly-follows graph (DFG) of the I/O calls of traces or running jobs, and compare graphs.
@@ -163,7 +163,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Run the command."""
-    from .comparing import compute_outlier, files_and_sides, graph_of_traces, report_of_graphs
+    from .comparison import compute_outlier, files_and_sides, graph_of_traces, report_of_graphs
     from .output import check_targets, write_log
 
     paths, sides = files_and_sides([Path(name) for name in files], compare)
@@ -223,8 +223,8 @@ def _report_of_traces(
     from ...events.files import readable
     from ...results.dfg import GraphReport
     from ..traces.trace_reading import name_of, read_and_report
-    from .building import graph_of, select, timeline_of
-    from .comparing import compute_comparison, compute_outlier
+    from .comparison import compute_comparison, compute_outlier
+    from .from_traces import graph_of, select, timeline_of
 
     declared = None if sides is None else (sides[0].parsed_filter(variables), sides[1].parsed_filter(variables))
     trace = read_and_report(paths, format_name)
@@ -321,7 +321,7 @@ def _definition(mapping: str, case: str | None, filters: tuple[str, ...], sites:
     from ...analyzers.dfg.spec.cases import parse_case
     from ...analyzers.dfg.spec.filters import Filter
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
-    from .building import rules_text
+    from .from_traces import rules_text
 
     view = GraphDefinition.parse(mapping, sites=sites, read=rules_text)
     if case is not None:

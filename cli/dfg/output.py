@@ -16,7 +16,7 @@ from ...events.summaries import sizes_of
 from ..common.arguments.targets import check_target
 from ..common.atomic_files import complete_file
 from ..common.job_names import safe_name, unique_name
-from .building import Part, Selection, numbered_activities
+from .from_traces import Part, Selection, numbered_activities
 
 if TYPE_CHECKING:
     from ...results.dfg import GraphReport

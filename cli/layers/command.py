@@ -106,7 +106,7 @@ def _of_traces(
     from ...analyzers.dfg.spec.filters import Filter
     from ...analyzers.layers.report.report import Cut
     from ..traces.trace_reading import name_of, read_and_report
-    from .building import report_of
+    from .from_traces import report_of
 
     chosen = Filter.parse(" ".join(filters))
     paths = [Path(name) for name in files]

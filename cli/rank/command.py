@@ -202,9 +202,9 @@ def _settings(
 def _of_traces(
     paths: list[Path], format_name: str | None, settings: InteractionSettings, filter_out: Path | None
 ) -> RankReport:
-    from .archiving import write_archive
-    from .building import rank_traces
-    from .filtering import ARCHIVE, check_filter, write_filtered
+    from .archive_reduction import write_archive
+    from .from_traces import rank_traces
+    from .text_reduction import ARCHIVE, check_filter, write_filtered
 
     if filter_out is not None:
         check_filter(paths, format_name, filter_out)

@@ -88,7 +88,7 @@ def command(
     from ...collectors.settings import CollectorSettings
     from ...events.files import readable
     from ..common.console.input_problems import print_problems, problem_list, unsupported_list
-    from .reading import open_recording
+    from .recordings import open_recording
     from .sending import send
 
     with open_recording(files, job=job, format_name=format_name) as recording:

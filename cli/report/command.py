@@ -126,6 +126,6 @@ def _of_job(address: str) -> ReportData:
 
 def _of_traces(paths: list[Path], format_name: str | None) -> ReportData:
     from ..traces.trace_reading import name_of, read_and_report
-    from .building import material_of
+    from .from_traces import material_of
 
     return material_of(read_and_report(paths, format_name, keeps_signal=True), name_of(paths))

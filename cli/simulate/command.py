@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ...clients.schedulers.fluid import Job
     from ...results.schedule import PolicyResult, Simulation
     from ...scheduling.protocol import Policy
-    from .planning import Plan
     from .real_jobs import Start
+    from .simulation_input import Plan
 
 _HELP = """Simulate I/O scheduling policies on jobs that share one bandwidth, and compare them.
 
@@ -180,11 +180,11 @@ def command(
     _check_job_options(sources, classes, mix, load, start, periodic=spread is not None or jitter is not None or uneven)
     window = _plotted_window(plot, plot_from, plot_to)
     if plot is not None:
-        from .plotting import check_picture
+        from .chart import check_picture
 
         check_picture(plot, [*sources, *([str(mix)] if mix else [])])
     from ...scheduling.named_policies import POLICY_NAMES, policy_named
-    from .planning import plan_of_classes, plan_of_mix, plan_of_sources
+    from .simulation_input import plan_of_classes, plan_of_mix, plan_of_sources
 
     try:
         chosen = [policy_named(name) for name in dict.fromkeys(policies or POLICY_NAMES)]
@@ -201,7 +201,7 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if plot is not None:
-        from .plotting import write_picture
+        from .chart import write_picture
 
         write_picture(plot, simulation, jobs, window)
     if as_json:

@@ -6,7 +6,7 @@ from pathlib import Path
 from iotide.analyzers.dfg.compare import compare
 from iotide.analyzers.dfg.spec.filters import Filter
 from iotide.analyzers.dfg.spec.graph_definition import GraphDefinition
-from iotide.cli.dfg.building import graph_of, select
+from iotide.cli.dfg.from_traces import graph_of, select
 from iotide.cli.traces.trace_reading import read_traces
 
 view = GraphDefinition.parse("call+dirs:2 by rank where failed=no")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from iotide.cli.collect.collecting import collect
-from iotide.cli.common.ending import SignalHandler
+from iotide.cli.collect.collector_loop import collect
+from iotide.cli.common.end_signals import SignalHandler
 from iotide.cli.main import group
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Origin

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
+from iotide.cli.archive.source_items import write_items
 from iotide.cli.archive.targets import TARGETS
-from iotide.cli.archive.writing import write_items
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import COLUMNS, FileInfo

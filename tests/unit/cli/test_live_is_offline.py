@@ -19,12 +19,12 @@ from iotide.analyzers.pipeline.settings import AnalyzerSettings
 from iotide.analyzers.registry import ANALYZERS
 from iotide.analyzers.settings import DetectSettings
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.cli.advise.building import advice_of_trace
-from iotide.cli.detect.building import report_of as detection_of
-from iotide.cli.dfg.building import graph_of, select
-from iotide.cli.layers.building import report_of as layers_of
-from iotide.cli.rank.building import rank_traces
-from iotide.cli.traces.analysing import add_events, context_of
+from iotide.cli.advise.from_traces import advice_of_trace
+from iotide.cli.detect.from_traces import report_of as detection_of
+from iotide.cli.dfg.from_traces import graph_of, select
+from iotide.cli.layers.from_traces import report_of as layers_of
+from iotide.cli.rank.from_traces import rank_traces
+from iotide.cli.traces.trace_analysis import add_events, context_of
 from iotide.cli.traces.trace_reading import Trace, read_traces
 from iotide.daemon.jobs.job_findings import frozen_advice
 from iotide.daemon.jobs.job_summary import detail_of

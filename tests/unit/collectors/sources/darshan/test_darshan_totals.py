@@ -13,7 +13,7 @@ import pytest
 from iotide.analyzers.dfg.spec.filters import Filter
 from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.totals import Totals
-from iotide.cli.layers.building import report_of
+from iotide.cli.layers.from_traces import report_of
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all

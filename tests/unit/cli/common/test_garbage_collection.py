@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
-from iotide.cli.common.garbage import GarbageCollections, return_free_memory, short_collections
+from iotide.cli.common.garbage_collection import GarbageCollections, return_free_memory, short_collections
 from iotide.daemon.stages import memory_bytes
 
 MIB = 1 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iotide.cli.collect.collecting import UnusedTime
+from iotide.cli.collect.collector_loop import UnusedTime
 
 
 def test_time_without_processes_counts_once_some_have_come() -> None:

@@ -19,8 +19,8 @@ from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.archive.file.reader import ArchiveReader, Calls
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.cli.dfg.building import graph_of, select, timeline_of
-from iotide.cli.layers.building import report_of
+from iotide.cli.dfg.from_traces import graph_of, select, timeline_of
+from iotide.cli.layers.from_traces import report_of
 from iotide.cli.traces.trace_events import TraceEvents
 from iotide.cli.traces.trace_reading import Trace, read_traces
 from iotide.events import Definitions, EventBatch, Kind, Layer, StreamInfo, concatenate, make_batch

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...analyzers.dfg.spec.filters import Filter
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Comparison, Graph, GraphReport, Outlier
-    from .building import Selection
+    from .from_traces import Selection
 
 _MAX_JSON_BYTES: Final = 1 << 28
 _UNIX_FROM_S: Final = 1e8
@@ -203,7 +203,7 @@ def compute_comparison(
     """
     from ...analyzers.common.column_sort import Reiterable
     from ...analyzers.dfg.compare import compare
-    from .building import graph_of
+    from .from_traces import graph_of
 
     both = base.filtered(declared)
     parts = [base.filtered([each]) for each in declared]
@@ -254,7 +254,7 @@ def compute_outlier(graph: Graph, patterns: Sequence[str], view: GraphDefinition
 def graph_of_traces(names: Sequence[str], view: GraphDefinition, format_name: str | None) -> Graph:
     """Return the graph of several traces together."""
     from ..traces.trace_reading import name_of, read_and_report
-    from .building import graph_of, select
+    from .from_traces import graph_of, select
 
     paths = [Path(name) for name in names]
     return graph_of(select(read_and_report(paths, format_name), view), view, name_of(paths))

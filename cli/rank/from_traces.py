@@ -17,7 +17,7 @@ from ...events.files import readable
 from ...results.interaction import RankReport
 from ..common.console.input_problems import print_problems, problem_list
 from ..common.console.progress import reading_progress
-from ..traces.analysing import context_of
+from ..traces.trace_analysis import context_of
 from ..traces.trace_reading import name_of, report_empty
 
 

@@ -23,7 +23,7 @@ from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
 from ...events.files import open_regular
 from ...results.traces.replay import Replayed
-from ..archive.writing import write_items
+from ..archive.source_items import write_items
 from ..common.console.progress import reading_progress
 from ..common.job_names import default_job
 from ..traces.clock_check import check_clocks

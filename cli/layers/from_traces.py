@@ -17,8 +17,8 @@ from ...events.files import readable
 from ...results.layers import LayersReport
 from ..common.console.input_problems import problem_list
 from ..common.one_job_bounds import MAX_FILE_ROWS, MAX_FILES
-from ..traces.analysing import add_events, context_of
 from ..traces.stream_order import nesting_of
+from ..traces.trace_analysis import add_events, context_of
 from ..traces.trace_reading import Trace
 
 _SETTINGS = LayersSettings(

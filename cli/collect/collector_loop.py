@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ...events import InputError
-from ..common.ending import SignalHandler
+from ..common.end_signals import SignalHandler
 from ..common.service_manager import ServiceManager
 
 if TYPE_CHECKING:

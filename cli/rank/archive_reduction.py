@@ -15,7 +15,7 @@ from ...events import Definitions, EventBatch, Layer, StreamInfo
 from ...results.interaction import Ranking
 from ..common.atomic_files import complete_file
 from ..common.console.progress import reading_progress
-from .filtering import Threads, threads_of_leaders
+from .text_reduction import Threads, threads_of_leaders
 
 Mask = npt.NDArray[np.bool_]
 

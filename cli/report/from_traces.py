@@ -25,8 +25,8 @@ from ...events.counted_text import counted
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
-from ..traces.analysing import add_events, context_of
 from ..traces.stream_order import nesting_of
+from ..traces.trace_analysis import add_events, context_of
 from ..traces.trace_reading import Trace
 
 _TOP = 40

@@ -250,7 +250,7 @@ def _collect_to_archive(
     from ...collectors.sources.registry import open_file, read_all
     from ...events.files import readable
     from ..traces.trace_reading import report_empty
-    from .writing import write_items
+    from .source_items import write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
     writer = ArchiveWriter()

@@ -9,8 +9,8 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
 from ...results.advice import Advice
 from ..common.one_job_bounds import MAX_ADVICE_ROWS
-from ..traces.analysing import add_events, context_of
 from ..traces.stream_order import nesting_of
+from ..traces.trace_analysis import add_events, context_of
 from ..traces.trace_reading import Trace
 
 
