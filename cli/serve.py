@@ -182,13 +182,13 @@ def command(
         return
     partition = None
     if behind_gateways:
-        from .cluster_serving import end_with_parent, partition_from
+        from .serve_cluster import end_with_parent, partition_from
 
         end_with_parent()
         partition = partition_from(behind_gateways)
     from ..clients.pages.live_pages import LivePages
     from ..daemon.server import Server
-    from .serving import run_server
+    from .serve_loop import run_server
 
     run_server(Server(settings, LivePages(), partition=partition), settings, ending, load)
 
@@ -204,7 +204,7 @@ def _journal_settings(no_journal: bool, servers: str | None, name: str | None) -
 
 def _serve_cluster(settings: AggregatorSettings, workers: int | None, ending: SignalHandler) -> None:
     """Serve a part of a cluster's jobs, or with ``workers`` all jobs of this machine."""
-    from .cluster_serving import run_member, run_workers
+    from .serve_cluster import run_member, run_workers
 
     if settings.state is None or (workers and settings.journal.servers):
         raise click.UsageError("--workers needs a folder (--state), and starts the servers of the journal itself")

@@ -11,7 +11,7 @@ from ...results.traces.analysis import Analysis
 from ..common.column_sort import Ordering, ordered
 from ..settings import DetectSettings
 from . import autocorrelation
-from .members import MemberEvents, SecondaryResult, groups_wanted, with_groups
+from .member_groups import MemberEvents, SecondaryResult, groups_wanted, with_groups
 from .reconstruction import reconstruct
 from .requests import Batches
 from .trace import examine, examine_mode

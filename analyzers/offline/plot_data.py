@@ -15,7 +15,7 @@ from ..common.column_sort import Ordering, ordered
 from ..periodicity.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from .autocorrelation import autocorrelation
-from .members import SecondaryResult
+from .member_groups import SecondaryResult
 from .phase_signal import phases_of, signal_of
 from .replay import replay
 from .requests import Batches

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 from iotide.analyzers.groups.update import GroupAnalyzer
-from iotide.analyzers.offline.members import MemberEvents, with_groups
+from iotide.analyzers.offline.member_groups import MemberEvents, with_groups
 from iotide.analyzers.offline.trace import detect, examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings

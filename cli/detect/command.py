@@ -12,7 +12,7 @@ import click
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
 from ..common.arguments.options import is_given, trace_detection_options
 from ..common.arguments.parameter_types import FiniteRange, Moment, moment_of
-from .plotting import add_replay, check_picture, write_picture
+from .charts import add_replay, check_picture, write_picture
 
 if TYPE_CHECKING:
     from ...analyzers.settings import DetectSettings

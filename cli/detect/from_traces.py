@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...analyzers.offline.detection import AnalysisOptions, analyse
-from ...analyzers.offline.members import SecondaryResult
+from ...analyzers.offline.member_groups import SecondaryResult
 from ...analyzers.offline.requests import Batches
 from ...analyzers.settings import DetectSettings
 from ...events.files import readable

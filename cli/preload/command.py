@@ -57,7 +57,7 @@ def _plural(count: int, word: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def list_libraries(as_json: bool) -> None:
     """List the libraries, their layers, and the number of functions of each class that they trace."""
-    from .reports import libraries
+    from .signature_summaries import libraries
 
     rows = libraries()
     if as_json:
@@ -117,7 +117,7 @@ def check(file: Path, as_json: bool) -> None:
 
     Exit status: 0 valid, 2 invalid; with file, line and expected content.
     """
-    from .reports import count_classes, likely_omissions
+    from .signature_summaries import count_classes, likely_omissions
 
     described = _read(file)
     notes = likely_omissions(described)
@@ -140,7 +140,7 @@ def check(file: Path, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def coverage(as_json: bool) -> None:
     """Count the traced functions by layer, in comparison with Recorder and Darshan."""
-    from .reports import PEERS, coverage_by_layer
+    from .signature_summaries import PEERS, coverage_by_layer
 
     rows = coverage_by_layer()
     if as_json:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ...analyzers.common.column_sort import Reiterable
 from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule, as_copied, copies_files
-from ...analyzers.offline.members import MemberEvents
+from ...analyzers.offline.member_groups import MemberEvents
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.signal.selection import ALL_COUNTS, counted
 from ...analyzers.totals import mapped_for_reading, mapped_stores

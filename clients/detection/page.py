@@ -19,7 +19,7 @@ from ..text.headline import (
     weight_text,
 )
 from ..text.units import byte_text, duration_text, mapped_text, not_counted_text
-from .pictures_page import embed, library
+from .charts_bokeh import embed, library
 from .replay_text import replay_sentences
 
 

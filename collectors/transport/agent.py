@@ -21,8 +21,8 @@ from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
 from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WaitingSource, WakeableSource
+from .aggregator_selection import Route
 from .key_source import KeyFiles, KeySource
-from .route import Route
 from .shipper import Shipper
 from .shipper_state import ShipperState
 from .source_resumption import SourceResumption

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .appending import AppendingJournal
+from .appending_journal import AppendingJournal
 from .contract import Gap, JournalError, Position, Replayed
 from .segment_writer import MARK_NAME, STAGED, SegmentWriter, read_mark
 from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, readable_end, records

@@ -14,7 +14,7 @@ import pytest
 from iotide.analyzers.pipeline.contract import Analyzer, JobContext
 from iotide.analyzers.pipeline.job_totals import JobTotals
 from iotide.analyzers.registry import ANALYZERS
-from iotide.cli.serving import serve_ftio
+from iotide.cli.serve_loop import serve_ftio
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.background_tasks import ServerFailedError, run_forever

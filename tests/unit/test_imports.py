@@ -98,7 +98,7 @@ def test_analyzers_are_pure() -> None:
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
     """The other commands run a daemon, inspect its requirements, manage its principals, or check settings."""
     running = {
-        "cluster_serving.py",
+        "serve_cluster.py",
         "entry.py",
         "journal_checks.py",
         "keys.py",
@@ -107,7 +107,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         "run_settings.py",
         "run_start.py",
         "serve.py",
-        "serving.py",
+        "serve_loop.py",
         "settings.py",
     }
     for path in files_of("cli"):

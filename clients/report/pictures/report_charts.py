@@ -12,7 +12,7 @@ from ....results.base import Estimate
 from ....results.jobs.job import SignalSeries
 from ....results.prediction import Prediction
 from ....results.traces.plot_data import TraceSignal
-from ...detection.picture_data import crest_times_s, merge_bins
+from ...detection.chart_data import crest_times_s, merge_bins
 from ...drawing.charts import PHASE, READ, WRITE, Unit, rate_unit, time_unit
 from ...drawing.svg_chart import Chart
 

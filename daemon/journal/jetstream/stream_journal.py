@@ -17,7 +17,7 @@ from nats.js import api
 from nats.js.errors import NotFoundError
 
 from ....events import ConfigError
-from ..appending import AppendingJournal
+from ..appending_journal import AppendingJournal
 from ..contract import JournalError, Position, Replayed
 from ..settings import JournalSettings
 from .lease_holder import LeaseHolder

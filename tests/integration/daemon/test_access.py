@@ -16,7 +16,7 @@ import httpx
 import pytest
 import zmq
 import zmq.asyncio
-from iotide.cli.serving import serve_ftio
+from iotide.cli.serve_loop import serve_ftio
 from iotide.clients.job_fetch import TOKEN_FILE, fetch, fetch_for_all_jobs
 from iotide.clients.subscriber import AsyncJobSubscriber, AsyncSubscriber
 from iotide.daemon.access.access import REFUSED

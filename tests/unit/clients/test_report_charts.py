@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from iotide.clients.detection.picture_data import crest_times_s
+from iotide.clients.detection.chart_data import crest_times_s
 from iotide.clients.drawing.svg_chart import Chart, round_ticks
 from iotide.clients.report.pictures.report_charts import history_chart, signal_chart
 from iotide.results.jobs.job import SignalSeries

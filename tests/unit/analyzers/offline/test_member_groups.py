@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.groups.sketch import BINS, Sketch
 from iotide.analyzers.groups.update import GroupAnalyzer
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
-from iotide.analyzers.offline.members import MemberEvents, with_groups
+from iotide.analyzers.offline.member_groups import MemberEvents, with_groups
 from iotide.analyzers.offline.plot_data import panels_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.online.predictor import Predictor

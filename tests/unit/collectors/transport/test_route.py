@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.transport.route import Route
+from iotide.collectors.transport.aggregator_selection import Route
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...events.errors import UnavailableError
-from .picture_data import period_ticks, tick_text
+from .chart_data import period_ticks, tick_text
 
 try:
     from bokeh.models import Range1d

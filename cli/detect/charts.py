@@ -13,7 +13,7 @@ import click
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
-    from ...analyzers.offline.members import SecondaryResult
+    from ...analyzers.offline.member_groups import SecondaryResult
     from ...analyzers.offline.requests import Batches
     from ...analyzers.settings import DetectSettings
     from ...results.traces.analysis import DetectionReport
@@ -34,7 +34,7 @@ def check_picture(target: Path, inputs: Sequence[Path]) -> None:
     if target.suffix.lower() == ".html":
         from ...clients.detection import page as detect_page  # noqa: F401
     else:
-        from ...clients.detection import pictures_trace  # noqa: F401
+        from ...clients.detection import charts_matplotlib  # noqa: F401
 
 
 def add_replay(
@@ -81,7 +81,7 @@ def write_picture(
 
         content = render_detection(report, panels).encode(errors="replace")
     else:
-        from ...clients.detection.pictures_trace import draw_picture, picture_title
+        from ...clients.detection.charts_matplotlib import draw_picture, picture_title
 
         content = draw_picture(panels, picture_title(report), "svg" if target.suffix.lower() == ".svg" else "png")
     try:

@@ -9,8 +9,8 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...results.traces.replay import Replay
 from ..drawing.charts import MISS, PHASE, SOFT, WRITE, Unit
-from .picture_data import MAX_BARS
-from .pictures_page_axes import make_axes, make_range, place_legend, use_time_ticks
+from .chart_data import MAX_BARS
+from .charts_bokeh_axes import make_axes, make_range, place_legend, use_time_ticks
 
 try:
     from bokeh.models import ColumnDataSource, HoverTool, LinearAxis, LinearColorMapper, Range1d

@@ -11,7 +11,7 @@ from ...results.traces.analysis import WaveletView
 from ...results.traces.plot_data import Floats, PlotData, Positions, SpectrumColumns
 from ..drawing.charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..text.units import duration_text
-from .picture_data import (
+from .chart_data import (
     dominant_wave,
     latest_phases_start_s,
     merge_bins,
@@ -22,8 +22,8 @@ from .picture_data import (
     thin_spectrum,
     visible_periods,
 )
-from .pictures_page_axes import make_axes, make_range, place_legend, use_time_ticks
-from .pictures_page_replay import draw_settling, draw_truth, draw_windows
+from .charts_bokeh_axes import make_axes, make_range, place_legend, use_time_ticks
+from .charts_bokeh_replay import draw_settling, draw_truth, draw_windows
 
 try:
     from bokeh.embed import components

@@ -13,7 +13,7 @@ from ...results.base import Estimate
 from ...results.prediction import NextPhase, Prediction
 from ...results.traces.plot_data import PlotData
 from ..drawing.charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
-from .picture_data import Steps, period_ticks, picture_end_s, tick_text
+from .chart_data import Steps, period_ticks, picture_end_s, tick_text
 
 try:
     from matplotlib.axes import Axes

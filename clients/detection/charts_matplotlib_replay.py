@@ -8,8 +8,8 @@ from ...events.errors import UnavailableError
 from ...results.traces.plot_data import PlotData
 from ...results.traces.replay import Replay
 from ..drawing.charts import MISS, SOFT, WRITE, time_unit
-from .picture_data import MAX_BARS, picture_end_s
-from .pictures import place_legend, plot_history, share_time, use_time_ticks, write_note
+from .chart_data import MAX_BARS, picture_end_s
+from .charts_matplotlib_axes import place_legend, plot_history, share_time, use_time_ticks, write_note
 
 try:
     from matplotlib import colormaps

@@ -17,7 +17,7 @@ from ...results.traces.plot_data import PhaseColumns, PlotData, SpectrumColumns
 from ..drawing.charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..text.headline import headline_text
 from ..text.units import duration_text
-from .picture_data import (
+from .chart_data import (
     dominant_wave,
     latest_phases_start_s,
     merge_bins,
@@ -28,8 +28,15 @@ from .picture_data import (
     thin_spectrum,
     visible_periods,
 )
-from .pictures import place_legend, plot_bandwidth, plot_next_phase, share_time, use_time_ticks, write_note
-from .pictures_replay import draw_settling, draw_truth, draw_windows
+from .charts_matplotlib_axes import (
+    place_legend,
+    plot_bandwidth,
+    plot_next_phase,
+    share_time,
+    use_time_ticks,
+    write_note,
+)
+from .charts_matplotlib_replay import draw_settling, draw_truth, draw_windows
 
 try:
     from matplotlib.axes import Axes

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from iotide.analyzers.offline.plot_data import panels_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
-from iotide.clients.detection import picture_data
-from iotide.clients.detection.page import render_detection
-from iotide.clients.detection.picture_data import (
+from iotide.clients.detection import chart_data
+from iotide.clients.detection.chart_data import (
     crest_times_s,
     dominant_wave,
     latest_phases_start_s,
@@ -26,7 +25,8 @@ from iotide.clients.detection.picture_data import (
     scale_wave,
     thin_spectrum,
 )
-from iotide.clients.detection.pictures_trace import draw_picture, picture_title
+from iotide.clients.detection.charts_matplotlib import draw_picture, picture_title
+from iotide.clients.detection.page import render_detection
 from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
 from iotide.results.prediction import Frequency
@@ -95,7 +95,7 @@ class Page(HTMLParser):
 
 
 def test_examples_in_docstrings_hold() -> None:
-    failed, attempted = doctest.testmod(picture_data)
+    failed, attempted = doctest.testmod(chart_data)
     assert attempted
     assert not failed
 
