@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 from iotide.benchmarks.common.figures import Figure, report, seconds_of
 from iotide.collectors.files.tail import CHUNK_BYTES
-from iotide.collectors.parser import Input, ParserFactory
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin, ParserFactory
 from iotide.collectors.sources.jsonl.parser import JsonLinesParser
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.sources.tmio.parser import TmioParser

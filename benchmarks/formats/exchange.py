@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Chunk, Origin
+from iotide.collectors.source import Chunk, Input, Origin
 from iotide.collectors.sources.otf2.parser import read_otf2_here
 from iotide.collectors.sources.registry import open_file, read_all
 

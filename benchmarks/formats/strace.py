@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.collectors.files.tail import CHUNK_BYTES
-from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Input, Origin
 from iotide.collectors.sources.strace.parser import StraceParser
 
 PROGRAMS = {
