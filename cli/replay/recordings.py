@@ -22,7 +22,7 @@ from ...collectors.sources.registry import open_file
 from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
 from ...events.files import open_regular
-from ...results.traces.replay import Replayed
+from ...results.traces.analysis import Replayed
 from ..archive.source_items import write_items
 from ..common.console.progress import reading_progress
 from ..common.job_names import default_job

@@ -40,7 +40,7 @@ def open_view(stream: TextIO, *, quiet: bool) -> LiveView:
     if quiet:
         return SilentView()
     if StatusArea.fits(stream, HEIGHT):
-        from .status_area import AreaView  # imports Rich, which only a terminal needs
+        from .area_view import AreaView  # imports Rich, which only a terminal needs
 
         return AreaView(stream)
     return LineView(stream)

@@ -1,16 +1,11 @@
-"""Access checks of peers, as configured by the settings, and the users of connections on an ipc endpoint."""
+"""Access checks of peers, as configured by the settings."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import zmq
-
-from ...events.network.peers import user_name
 from ...events.network.wire import Frame
 from .settings import AccessSettings
 
@@ -21,46 +16,9 @@ if TYPE_CHECKING:
     from ...events.network.curve import ClientKeys
     from .admission import Admission
     from .curve_server import CurveServer
+    from .local_users import LocalUsers
     from .principals import PrincipalsFile
     from .projects import Projects
-
-_CREDENTIALS: Final = re.compile(r".*:([0-9]+):[0-9]+:[0-9]+", re.DOTALL)
-"""Address of a peer as ZeroMQ reports it for ipc. It has the name, then user, group and process id from the kernel."""
-_MOST_KNOWN: Final = 4096
-
-
-class LocalUsers:
-    """The users of this machine, by the messages that they send.
-
-    root and the aggregator's own user are node collectors, whose statements about users are trusted.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, str] = {}
-
-    def user_of(self, frame: zmq.Frame) -> str | None:
-        """Return the user of a frame's sender.
-
-        It is "" for a node collector, None if the kernel did not identify it.
-        """
-        try:
-            found = _CREDENTIALS.fullmatch(str(frame.get("Peer-Address")))
-        except zmq.ZMQError:
-            return None
-        return None if found is None else self._of(int(found[1]))
-
-    def _of(self, uid: int) -> str:
-        if uid in (0, os.geteuid()):
-            return ""
-        if (known := self._known.get(uid)) is not None:
-            return known
-        name = user_name(uid)
-        if not name.startswith("#"):  # the name service may know it later
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[uid] = name
-        return name
-
 
 REFUSED: Final = "access_refused:"
 """Prefix of a reason in the aggregator's counters."""
@@ -109,6 +67,7 @@ class Access:
         self._local: LocalUsers | None = None
         if settings.local_users:
             from .admission import Admission
+            from .local_users import LocalUsers
 
             self._admission, self._local = Admission(user_of, self.count), LocalUsers()
         if settings.visibility == "project" and settings.projects is not None and settings.vouching is not None:

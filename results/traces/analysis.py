@@ -1,4 +1,4 @@
-"""Results on finished traces: of ``iotide detect`` with its optional analyses, and of conversions.
+"""Results on finished traces: of ``iotide detect`` with its optional analyses, ``iotide replay`` and conversions.
 
 Units and clocks are those of ``results/base.py``.
 """
@@ -188,3 +188,31 @@ class ConversionReport(Model):
     problems: list[InputProblem]
     """The first hundred damaged or malformed pieces, which were skipped."""
     problems_total: int
+
+
+class Replayed(Model):
+    """Finished traces that were sent to an aggregator as if their programs ran now."""
+
+    version: int = MODELS_VERSION
+    files: list[str]
+    jobs: list[str]
+    """Job ids at the aggregator."""
+    streams: int = Field(ge=0)
+    calls: int = Field(ge=0)
+    """Calls in the traces."""
+    sent: int = Field(ge=0)
+    """Calls that the aggregator acknowledged; fewer when the replay was interrupted."""
+    dropped: dict[str, int]
+    """Calls that the aggregator refused, by reason."""
+    complete: bool
+    """True if all calls were sent and acknowledged."""
+    recorded_s: float = Field(ge=0)
+    """Time from the start of the first call to the end of the last one, s."""
+    took_s: float = Field(ge=0)
+    speed: float | None
+    """Requested speed; None: as fast as the aggregator accepts."""
+    shift_s: float
+    """Offset added to the times of the calls, s."""
+    problems: list[InputProblem]
+    problems_total: int = Field(ge=0)
+    not_carried: list[NotCarried]

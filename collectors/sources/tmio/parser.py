@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 import msgspec
 
 from ....events import EventBatch, Interner, Kind, Layer, StreamInfo

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from iotide.clients.detection.text import print_detection
 from iotide.clients.report.report import write_report
-from iotide.clients.terminal.status_area import AreaView
+from iotide.clients.terminal.area_view import AreaView
 from iotide.clients.text.headline import make_headline
 from iotide.clients.text.prediction_text import prediction_line
 from iotide.clients.text.units import duration_text
