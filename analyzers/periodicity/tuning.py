@@ -220,6 +220,8 @@ class LiveSearch(Struct, frozen=True):
     # share of the further predictions for which a search without a result is kept [o]
     kept_prediction_share: float = 1 / 8
     max_kept_predictions: int = 64  # maximum number of predictions for which it is kept [o]
+    # minimum ratio of the last phase's length to all others at which it may consist of phases of a shorter period [o]
+    longer_phase_ratio: float = 2.0
 
 
 class Grouping(Struct, frozen=True):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..confidence import confidence_of_chance
 from ..estimator import SignalWindow
 from ..phases.merged import split_merged
-from ..phases.phases import Phases, Segmenter
+from ..phases.phases import Floats, Phases, Segmenter
 from ..phases.ramps import with_ramps
 from ..phases.regularity import Regularity, regularity, shortest_interval, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
@@ -21,8 +21,6 @@ from .segmentation_quality import PeriodCandidate, Segmentation, rated_candidate
 _TOLERANCES: Final = TUNING.tolerances
 _SEGMENTATION: Final = TUNING.segmentation
 _QUALITY: Final = TUNING.quality
-_LONGER_PHASE: Final = 2.0
-"""Factor over the longest phase from which on another one may consist of several."""
 
 
 def best_candidate(
@@ -109,7 +107,7 @@ def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
 def may_end_in_shorter_phases(known: PeriodCandidate) -> bool:
     """Return whether the last phase is so long that it may consist of phases of a new, shorter period."""
     length = known.phases.end - known.phases.start
-    return float(length[-1]) > _LONGER_PHASE * float(length[:-1].max())
+    return float(length[-1]) > TUNING.live.longer_phase_ratio * float(length[:-1].max())
 
 
 def _divides_last_phase(known: PeriodCandidate, other: PeriodCandidate | None) -> bool:
@@ -212,13 +210,25 @@ def score_candidates(
             phases, measured = with_ramps(segmenter, phases, measured, shortest_interval(hypothesis))
     if measured is None or measured.period < TUNING.spectral_lines.min_period_bins:
         return None
+    bursts = None if by_pauses else _burst_intervals(segmenter, phases, measured)
     phases = phases.select(slice(measured.since, None))
     period: float | None = measured.period
     if begin < view.begin:
         period = _recent_period(measured, max(int((phases.start >= view.begin).sum()), 2))
     if period is None:
         return None
-    return rated_candidate(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
+    return rated_candidate(segmenter, begin, Segmentation(phases, period, measured, by_pauses, bursts))
+
+
+def _burst_intervals(segmenter: Segmenter, phases: Phases, measured: Regularity) -> Floats | None:
+    """Return the intervals of phases and of the bursts inside them. None without such bursts, or for even phases.
+
+    Uneven intervals, and those before a change, may be a random walk whose short intervals the hypothesis closed.
+    """
+    if not measured.since and measured.clock_spread <= _TOLERANCES.irregular_spread:
+        return None
+    start = segmenter.starts_of_bursts(phases)
+    return start[1:] - start[:-1] if len(start) > len(phases) else None
 
 
 def _recent_period(measured: Regularity, recent: int) -> float | None:

@@ -68,18 +68,18 @@ def _are_levels(intervals: Floats) -> bool:
     it is neither level, nor does it vary as little.
     """
     level = np.log(np.maximum(intervals, _NOTHING))
-    return log_odds_of_levels(level, _changes(intervals)) > _INTERVALS.change_log_odds
+    return log_odds_of_levels(level, changes_of(intervals)) > _INTERVALS.change_log_odds
 
 
-def _changes(intervals: Floats) -> list[int]:
+def changes_of(intervals: Floats) -> list[int]:
     """Return the indices of the first intervals after each change."""
     n = len(intervals)
     if (at := _likeliest_split(intervals)) is not None:
-        return [*_changes(intervals[:at]), at, *(at + later for later in _changes(intervals[at:]))]
+        return [*changes_of(intervals[:at]), at, *(at + later for later in changes_of(intervals[at:]))]
     if n < 4 * _INTERVALS.min_new_intervals:
         return []
     # several changes hide one another, as in ``_last_change``
-    return [*_changes(intervals[: n // 2]), *(n // 2 + later for later in _changes(intervals[n // 2 :]))]
+    return [*changes_of(intervals[: n // 2]), *(n // 2 + later for later in changes_of(intervals[n // 2 :]))]
 
 
 def _likeliest_split(intervals: Floats) -> int | None:

@@ -18,7 +18,7 @@ from .phases import Floats, Phases, Positions, Segmenter
 
 _MERGED_PHASES: Final = TUNING.merged_phases
 _MAX_UNITS: Final = 48  # maximum number of volumes that are tried as that of a single phase
-_LONE: Final = 1.49  # ratio of the largest to the smallest volume below which none is a multiple of another
+_NEARER_TO_TWO: Final = 1.5  # ratio of two volumes from which on the larger one is nearer to two than to one
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
@@ -30,7 +30,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
     """
     length = phases.end - phases.start
     volumes = phases.volume, with_background_volume(segmenter, phases)
-    if all(float(volume.max()) < _LONE * float(volume.min()) for volume in volumes):
+    if all(float(volume.max()) < _NEARER_TO_TWO * float(volume.min()) for volume in volumes):
         return None
     multiples = [phase_multiples(volume, length) for volume in volumes]
     multiple = max((each for each in multiples if each is not None), key=lambda each: int(each.sum()), default=None)

@@ -159,6 +159,21 @@ class Segmenter:
         volume = self.running[stop[: len(first)]] - self.running[first]
         return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
 
+    def starts_of_bursts(self, phases: Phases) -> Floats:
+        """Return the starts of phases and of further bursts inside them that are as large as a usual phase.
+
+        The hypothesis of a long period closes short pauses, so that such bursts become one phase.
+        """
+        first, stop = self._runs
+        volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
+        usual = float(np.sort(phases.volume)[len(phases) // 2])
+        place = np.searchsorted(phases.first, first, side="right") - 1
+        inside = (place >= 0) & (stop <= phases.stop[place])
+        inside &= volume >= (1 - TUNING.merged_phases.loose_multiple_tolerance) * usual
+        place, first = place[inside], first[inside]
+        further = first[1:][place[1:] == place[:-1]]
+        return np.sort(np.append(phases.start, further)) if len(further) else phases.start
+
     def levelled(self, quantile: float) -> Segmenter:
         """Return a segmenter of the same signal, clipped. The limit is a quantile of the bandwidths of bins with I/O.
 

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from ..tuning import TUNING
-from .evidence import around_one_level, log_mean, prior_values
+from .changes import changes_of
+from .evidence import around_one_level, log_mean, log_odds_of_levels, prior_values
 from .memoized import memoized
 from .phases import Floats
 
@@ -53,20 +54,52 @@ def rhythm_confidence(intervals: Floats) -> float:
     Args:
         intervals: successive intervals, bins.
     """
-    n = len(intervals)
-    if n < _INTERVALS.min_intervals:
+    if len(intervals) < _INTERVALS.min_intervals:
         return 1.0
     values = np.maximum(intervals, _NOTHING)
     level = np.log(values)
-    low, high = float(level.min()), float(level.max())
-    width, jacobian = max(high - low, TUNING.tolerances.equal_spread), float(level.sum())
-    around = np.logaddexp(_around_a_mean(values), _log_normal(level) - jacobian) - math.log(2)
+    around = _around_any_mean(values, level)
+    shape = around - float(np.logaddexp(*_without_a_mean(values, float(level.sum()))))
+    return _probability(_order(level, around), shape + _INTERVALS.min_log_likelihood_ratio)
+
+
+@memoized
+def no_walk_confidence(intervals: Floats) -> float:
+    """Return the probability that intervals are independent, or levels between changes, and not a random walk.
+
+    Args:
+        intervals: successive intervals, bins, including those within phases.
+    """
+    if len(intervals) < _INTERVALS.min_intervals:
+        return 1.0
+    values = np.maximum(intervals, _NOTHING)
+    level = np.log(values)
+    levels = log_odds_of_levels(level, changes_of(intervals)) - _INTERVALS.change_log_odds
+    return _probability(max(_order(level, _around_any_mean(values, level)), levels))
+
+
+def _probability(*log_odds: float) -> float:
+    """Return the probability that all of several log odds are true."""
+    return 1 / (1 + sum(math.exp(min(-_INTERVALS.evidence_weight * each, _MOST)) for each in log_odds))
+
+
+def _around_any_mean(values: Floats, level: Floats) -> float:
+    """Return the log likelihood of values around a mean."""
+    return float(np.logaddexp(_around_a_mean(values), _log_normal(level) - float(level.sum()))) - math.log(2)
+
+
+def _order(level: Floats, around: float) -> float:
+    """Return the log odds of independent values against a random walk.
+
+    Args:
+        level: logarithms of successive intervals.
+        around: log likelihood of the intervals around a mean.
+    """
+    n, low, jacobian = len(level), float(level.min()), float(level.sum())
+    width = max(float(level.max()) - low, TUNING.tolerances.equal_spread)
     bounds = math.log((n - 1) * (n - 2) * _INTERVALS.bounds_prior / width**2)
     independent = np.logaddexp(around + bounds, -n * math.log(width) - jacobian)
-    order = float(independent) - (_walk(level, low, width) - jacobian) + _INTERVALS.independent_log_odds
-    shape = float(around) - float(np.logaddexp(*_without_a_mean(values, jacobian)))
-    against = (order, shape + _INTERVALS.min_log_likelihood_ratio)
-    return 1 / (1 + sum(math.exp(min(-_INTERVALS.evidence_weight * each, _MOST)) for each in against))
+    return float(independent) - (_walk(level, low, width) - jacobian) + _INTERVALS.independent_log_odds
 
 
 def _shortest(values: Floats) -> tuple[float, float]:

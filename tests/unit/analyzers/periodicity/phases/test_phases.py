@@ -172,3 +172,15 @@ def test_bytes_per_phase_are_those_of_phases_and_not_of_periods_before_the_first
 def test_no_whole_period_means_no_scores() -> None:
     assert scores_of(np.ones(10), 0.1, 2.0) is None
     assert scores_of(np.zeros(100), 0.1, 2.0) is None
+
+
+def test_bursts_inside_a_phase_start_on_their_own_if_they_are_as_large_as_a_phase() -> None:
+    signal = np.zeros(400)
+    for at in (20, 100, 180, 260, 340):
+        signal[at : at + 4] = 1.0
+    signal[190:194] = 1.0  # another one
+    signal[110:112] = 1.0  # half of one
+    segmenter = Segmenter(signal)
+    phases = segmenter.segment(80.0)
+    assert phases.start.tolist() == [20, 100, 180, 260, 340]
+    assert segmenter.starts_of_bursts(phases).tolist() == [20, 100, 180, 190, 260, 340]

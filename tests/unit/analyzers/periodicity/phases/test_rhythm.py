@@ -8,9 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from iotide.analyzers.periodicity.estimator import SignalWindow
+from iotide.analyzers.periodicity.estimators.segmentation_search import score_candidates
 from iotide.analyzers.periodicity.phases.evidence import prior_values
-from iotide.analyzers.periodicity.phases.phases import Floats
-from iotide.analyzers.periodicity.phases.rhythm import _walk, rhythm_confidence
+from iotide.analyzers.periodicity.phases.phases import Floats, Segmenter
+from iotide.analyzers.periodicity.phases.rhythm import _walk, no_walk_confidence, rhythm_confidence
 from iotide.analyzers.periodicity.tuning import TUNING
 
 Draw = Callable[[np.random.Generator], Floats]
@@ -88,3 +90,39 @@ def test_likelihood_of_a_walk_is_that_of_each_step_and_its_reflections() -> None
             likelihood /= step * math.sqrt(2 * math.pi)
         likelihoods.append(likelihood)
     assert _walk(level, low, width) == pytest.approx(math.log(np.mean(likelihoods)))
+
+
+HIDDEN_WALKS = {
+    "a short interval": [7, 13, 14, 31, 36, 32, 20, 22, 30, 40, 26, 39, 34, 23, 15, 37, 24, 29, 23, 18, 26, 26, 14],
+    "another": [8, 11, 14, 30, 22, 31, 24, 25, 33, 13, 39, 34, 25, 32, 38, 31, 36, 40, 40, 30, 27],
+    "many before the latest": [
+        *(11, 6, 4, 3, 3, 3, 3, 7, 8, 5, 3, 4, 7, 5, 14, 10, 15, 13, 13, 14, 22, 38, 33, 25, 32, 39, 28, 32, 29, 33),
+        *(25, 20, 31, 27),
+    ],
+    "many between others": [
+        *(4, 4, 6, 4, 4, 3, 3, 4, 3, 8, 9, 12, 14, 25, 15, 16, 9, 6, 10, 11, 20, 16, 12, 16, 19, 16, 14, 10, 20, 38),
+        *(30, 35, 36, 19, 31, 34, 29),
+    ],
+}
+"""Distances of bursts that walk at random, with short ones that a segmentation by the median distance closes."""
+
+
+@pytest.mark.parametrize("kind", HIDDEN_WALKS)
+def test_a_walk_whose_short_intervals_are_closed_is_not_periodic(kind: str) -> None:
+    distances = np.array(HIDDEN_WALKS[kind], float)
+    start = np.rint((5 + np.cumsum([0, *distances])) * 32 / np.median(distances)).astype(int)
+    signal = np.zeros(start[-1] + 32)
+    signal[start] = signal[start + 1] = 1.0
+    view = SignalWindow(signal, bin_s=1.0, start_s=0.0, now_s=float(len(signal)), ended=True)
+    found = score_candidates(view, Segmenter(signal), 0, 32.0)
+    assert found is not None
+    assert found.quality * found.periodic_share < 0.1
+
+
+def test_walks_are_told_from_changes_and_doubled_phases() -> None:
+    rng = np.random.default_rng(8)
+    change = np.append(6 + rng.normal(0, 0.4, 12), 40 + rng.normal(0, 4, 15))
+    doubled = np.tile([*rng.normal(30, 6, 9), 2.0, 28.0], 3)
+    assert no_walk_confidence(change) > 0.9
+    assert no_walk_confidence(doubled) > 0.9
+    assert np.mean([no_walk_confidence(walk(np.random.default_rng(seed))) for seed in range(100)]) < 0.1
