@@ -20,7 +20,11 @@ from support.tracing.programs import need
 OTHER = "other-host"
 BLOCKS = 100
 BLOCK_BYTES = 4096
-WRITER = f"dd if=/dev/zero of=out.$OMPI_COMM_WORLD_RANK$PMI_RANK bs={BLOCK_BYTES} count={BLOCKS} status=none"
+WRITER = f"""
+[ $OMPI_COMM_WORLD_RANK$PMI_RANK = 1 ] || read -r _
+dd if=/dev/zero of=out.$OMPI_COMM_WORLD_RANK$PMI_RANK bs={BLOCK_BYTES} count={BLOCKS} status=none
+"""
+"""Rank 0 awaits the end of its input: SIGPIPE kills MPICH's mpirun that passes it on after the rank has ended."""
 AGENT = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done # hydra passes -x as to ssh
 shift
@@ -98,6 +102,7 @@ def run(host: Host, folder: Path, *command: str, **environment: str) -> tuple[st
         [*ours, *command, "sh", "-c", WRITER],
         cwd=folder,
         env=plain_environment() | {"TMPDIR": str(host.folder)} | environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=DEADLINE_S,

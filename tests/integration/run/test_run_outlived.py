@@ -31,22 +31,27 @@ main()
 """
 """iotide that imports its analyses only when a process of the command has no collector any more, or after a minute."""
 OUTLIVING = """
-(while [ -e "$IOTIDE_SOCKET" ]; do sleep 0.05; done; touch unheard; exec sleep 1000) > /dev/null 2>&1 &
+mkfifo a b
+(: < a; : < b; while [ -e "$IOTIDE_SOCKET" ]; do sleep 0.05; done; touch unheard; exec sleep 1000) > /dev/null 2>&1 &
 echo $! > pid
+: > a
+: > b
 """
+"""A command that ends once its child has recorded a call: the child may wait long for a core."""
 
 
 def test_process_that_outlives_the_command_is_named(tmp_path: Path) -> None:
-    script = "sleep 1000 > /dev/null 2>&1 & echo $! > pid; exit 3"
+    # The shell ends once its child has recorded a call: the child may wait long for a core.
+    script = "mkfifo a b c; cat a b c > /dev/null 2>&1 & echo $! > pid; : > a; : > b; exit 3"
     try:
         done = iotide("run", "-o", "report", "--", "sh", "-c", script, cwd=tmp_path)
     finally:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
     assert done.returncode == 3
-    assert "iotide: not seen: sleep 1000, which still ran half a second after the command's end" in done.stderr
+    assert "iotide: not seen: cat a b c, which still ran half a second after the command's end" in done.stderr
     assert "iotide: complete" not in done.stderr
     summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
-    assert [(row.program, row.times) for row in summary.unseen] == [("sleep 1000", 1)]
+    assert [(row.program, row.times) for row in summary.unseen] == [("cat a b c", 1)]
 
 
 def test_recording_ends_with_the_command_and_not_with_the_import_of_the_analyses(tmp_path: Path) -> None:
