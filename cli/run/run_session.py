@@ -37,7 +37,7 @@ from .messages import print_message
 from .run_feed import MAX_DEFERRAL_S, Feed
 from .run_plan import RunPlan
 from .run_settings import aggregator_settings, settings_of
-from .unread_calls import keep_or_remove, remove_when_archived
+from .unread_calls import keep_or_remove, release_when_archived
 
 if TYPE_CHECKING:
     from ...clients.pages.live_pages import LivePages
@@ -112,7 +112,7 @@ class Session:
         work = (_update_view(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
         self._tasks = [self._loop.create_task(each) for each in work]
         if self._server.archives is not None:
-            letting_go = remove_when_archived(self._source, self._server.archives, self._plan.job)
+            letting_go = release_when_archived(self._source, self._server.archives, self._plan.job)
             self._tasks.append(self._loop.create_task(letting_go))
         with loop_in_thread(self._loop, self._feed.pressure, low_priority):
             try:

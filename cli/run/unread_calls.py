@@ -1,4 +1,4 @@
-"""Handling of the copy of early calls of a run. It is removed when they are archived."""
+"""Handling of the copy of early calls of a run, and of later calls that are kept until they are archived."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Archives(Protocol):
         ...
 
 
-async def remove_when_archived(source: RelayedSource, archives: Archives, job: str) -> None:
-    """Remove the copy when its calls are archived.
+async def release_when_archived(source: RelayedSource, archives: Archives, job: str) -> None:
+    """Remove the copy when its calls are archived, and then allow later ones to be forgotten when they are archived.
 
     It is continued until the archive has a checkpoint and few calls wait to be read: an analysis that gets little of a
     core archives its first calls many seconds after it has read them. Then a checkpoint that began after the copy was
@@ -35,9 +35,18 @@ async def remove_when_archived(source: RelayedSource, archives: Archives, job: s
     await _wait_until(lambda: archives.checkpoints(job)[1] > 0 and source.waiting_calls <= MIN_BURST_CALLS)
     source.end_copy()
     await _wait_until(lambda: source.is_copy_read)
+    await _wait_for_checkpoint(archives, job)
+    source.remove_copy()
+    while True:
+        read = source.read_segments
+        await _wait_for_checkpoint(archives, job)
+        source.mark_archived(read)
+
+
+async def _wait_for_checkpoint(archives: Archives, job: str) -> None:
+    """Wait until all calls that are read by now are in the archive."""
     enough = archives.checkpoints(job)[0] + 2  # the next checkpoint may have begun before
     await _wait_until(lambda: archives.checkpoints(job)[1] >= enough)
-    source.remove_copy()
 
 
 async def _wait_until(is_so: Callable[[], bool]) -> None:
@@ -50,7 +59,9 @@ async def _wait_until(is_so: Callable[[], bool]) -> None:
 def keep_or_remove(
     source: RelayedSource, archives: Archives | None, archive: Path | None, say: Callable[[str], None]
 ) -> None:
-    """Remove the copy at the end. If it may contain calls that are stored nowhere else, print its path instead.
+    """Remove the copy at the end, and what else is kept.
+
+    If the copy may contain calls that are stored nowhere else, print its path instead.
 
     Args:
         source: source with the copy.
@@ -65,3 +76,4 @@ def keep_or_remove(
         say(f"the first calls are kept in {path}: iotide archive create -o FILE.iotide {path}")
     else:
         source.remove_copy()
+    source.mark_archived()

@@ -26,6 +26,7 @@ from .rings.drain import Drain
 from .sleep_times import SleepTimes
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
+from .spool.unarchived import Unarchived
 from .spool.unread_copy import UnreadCopy, path_of_copy
 from .streams import Streams
 from .untraced import UntracedPrograms
@@ -81,6 +82,7 @@ class RelayedSource:
         self._copy_stem = copy_stem
         # A thread that is made before a fork counts as ended after it.
         copy = None if copy_stem is None else partial(UnreadCopy, copy_stem, origin, bounds.memory_bytes)
+        self._is_kept = copy_stem is not None
         self._pid, self._channel = _start(path, bounds, copy)
         self._reader = SpoolReader(self._channel)
         self._files = files or NodeFileMetadata()
@@ -143,6 +145,19 @@ class RelayedSource:
                 self.unread_copy.unlink()
         self._copy_stem = None
 
+    @property
+    def read_segments(self) -> int:
+        """Number of parts of the data that were read."""
+        return self._reader.read_segments
+
+    def mark_archived(self, segments: int | None = None) -> None:
+        """Allow the other process to forget that many parts, because archives have them.
+
+        It saves the others if this process is killed. None: nothing needs to be saved any more.
+        """
+        if self._is_kept and not self._closed:
+            self._reader.report_archived(segments)
+
     def _wait_for_copy(self) -> None:
         """Wait until nothing more is copied: a file that is created later would stay."""
         news, until_s = select.poll(), time.monotonic() + _TIMEOUT_S
@@ -194,7 +209,7 @@ class RelayedSource:
         _wait_for(self._pid)
 
 
-def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[[], UnreadCopy] | None) -> tuple[int, socket.socket]:
+def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[..., UnreadCopy] | None) -> tuple[int, socket.socket]:
     drain = Drain(path, lines_a_poll=_LINES_A_POLL)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
@@ -217,7 +232,7 @@ def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[[], UnreadCopy
 
 
 def _run(
-    drain: Drain, channel: socket.socket, bounds: SpoolSettings, make_copy: Callable[[], UnreadCopy] | None
+    drain: Drain, channel: socket.socket, bounds: SpoolSettings, make_copy: Callable[..., UnreadCopy] | None
 ) -> None:
     os.setsid()  # the terminal's signals are meant for the command
     _raise_priority()
@@ -229,7 +244,7 @@ def _run(
     copy = None if make_copy is None else make_copy()
     if copy is not None:
         copy.start()
-    writer = SpoolWriter(channel, bounds, copy)
+    writer = SpoolWriter(channel, bounds, copy, None if make_copy is None else Unarchived(make_copy))
     news = select.poll()
     drain_events = drain.events.fileno()
     for descriptor in (drain_events, channel.fileno()):
@@ -253,7 +268,16 @@ def _run(
     writer.exchange()
     news.unregister(drain_events)
     news.modify(channel, select.POLLIN | select.POLLOUT)
-    while not (writer.has_reported_all or writer.reader_has_ended):
+    _exchange_until(lambda: writer.has_reported_all, writer, news)
+    news.modify(channel, select.POLLIN)
+    _exchange_until(lambda: writer.is_archived, writer, news)
+    if not writer.is_archived:
+        writer.save_unarchived()
+
+
+def _exchange_until(is_over: Callable[[], bool], writer: SpoolWriter, news: select.poll) -> None:
+    """Answer the reader until a condition is met or the reader has ended."""
+    while not (is_over() or writer.reader_has_ended):
         news.poll()
         writer.exchange()
 

@@ -54,6 +54,20 @@ Archives.tick = lambda self: False
 main()
 """
 
+HOLDING = """
+import os
+from iotide.cli.entry import main
+from iotide.collectors.sources.preload.spool import spool
+from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
+from iotide.daemon.archiving import archives
+archives._FIRST_CHECKPOINT_S = 0.25
+spool._MEMORY_SEGMENT = 1 << 16
+read = SpoolReader.read
+SpoolReader.read = lambda self, *more: 0 if os.path.exists("hold") else read(self, *more)
+main()
+"""
+"""iotide that reads nothing while a file exists, as if the analysis gets no core. A part of the spool is soon full."""
+
 
 @dataclass
 class Left:
@@ -168,3 +182,55 @@ def test_run_killed_before_its_archive_has_a_checkpoint_leaves_what_was_seen(tmp
     (archive,) = out.glob("*.iotide")
     told = iotide("archive", "info", archive, cwd=tmp_path)
     assert (told.returncode, str(path) in told.stderr) == (0, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_run_killed_later_leaves_what_its_archive_does_not_have(tmp_path: Path, has_ended: bool) -> None:
+    go_on, hold, out = tmp_path / "go on", tmp_path / "hold", tmp_path / "out"
+    go_on.touch()
+    command = [sys.executable, "-c", HOLDING, "run", "--job", "killed", "-o", out]
+    with running(*command, "--", sys.executable, "-c", STEADY, cwd=tmp_path) as run:
+        try:
+            wait_for(lambda: list(out.glob("*.iotide")), what="the beginning of an archive")
+            collector = collector_of(run.pid)
+            wait_for(lambda: len(list((collector / "task").iterdir())) == 1, what="the end of the copy of early calls")
+            wait_for(lambda: not list(out.glob("*.spool")), what="the end of that file")
+            kept = [0]
+            wait_for(lambda: kept.append(segments_in(collector)) or kept[-1] < max(kept), what="later calls archived")
+            hold.touch()
+            held = count_in(tmp_path)
+            seen = wait_for(lambda: (count := count_in(tmp_path)) > held + 20_000 and count, what="a burst")
+            if has_ended:
+                go_on.unlink()
+                assert run.stderr is not None
+                wait_for(lambda: "reading on" in run.stderr.readline(), what="the command's end")
+            kill(run, both=False)
+        finally:
+            go_on.unlink(missing_ok=True)
+    (archive,), (path,) = out.glob("*.iotide"), out.glob("*.spool")
+    archived, left = ([each.offsets for each in left_in(file).values()] for file in (archive, path))
+    assert len(archived) == len(left) == 1
+    numbers = sorted({offset // 64 for offset in (*archived[0], *left[0])})
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) >= seen
+    assert left[0] == [64 * number for number in range(left[0][0] // 64, len(numbers))]
+    assert left[0][0] > 0
+    assert b"/dev/null" in path.read_bytes()
+
+
+def count_in(folder: Path) -> int:
+    """Return the number of writes that the steady program has made."""
+    return int.from_bytes((folder / "count").read_bytes(), "little")
+
+
+def collector_of(run: int) -> Path:
+    """Return the folder in /proc of the process that empties rings."""
+    children = Path(f"/proc/{run}/task/{run}/children").read_text().split()
+    (ours,) = (child for child in children if b"iotide" in Path(f"/proc/{child}/cmdline").read_bytes())
+    return Path("/proc", ours)
+
+
+def segments_in(collector: Path) -> int:
+    """Return the number of segments of the spool that a process has."""
+    return sum("iotide-spool" in each.readlink().name for each in (collector / "fd").iterdir())

@@ -12,7 +12,6 @@ import socket
 import struct
 import tempfile
 from collections import deque
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from ....settings import SpoolSettings
 from ..records.lines import Lines
 from ..records.packing import Packer
 from ..records.ring_layout import LINE_BYTES
+from .unarchived import Buffer, Segment, Unarchived
 from .unread_copy import UnreadCopy
 
 _MEMORY_SEGMENT: Final = 4 << 20
@@ -43,6 +43,9 @@ TO_THE_END: Final = 2**64 - 1
 COPY: Final = 2**64 - 2
 """In place of a segment's number: a report of the unread copy (its bytes, the number of its name from 1, whether it has
 ended), or the request to end it."""
+ARCHIVED: Final = 1 << 63
+"""Added to a segment's number: an archive has the calls up to it. With the next one, nothing needs to be saved."""
+ALL_ARCHIVED: Final = 2**64 - 3
 _END_OF_COPY_S: Final = 0.02
 """Time for which the end of the copy is awaited, so that it is reported at once."""
 _PADDING: Final = [bytes(each) for each in range(8)]
@@ -50,20 +53,6 @@ _SMALL: Final = 4096
 """Maximum size of a frame that waits for others, bytes: a system call costs more than a copy."""
 _WRITE_AT_ONCE: Final = 65_536
 """Size of waiting frames that are written, bytes."""
-
-Buffer = bytes | memoryview
-
-
-@dataclass(slots=True)
-class _Segment:
-    number: int
-    descriptor: int
-    size: int
-    on_disk: bool
-    used: int = 0
-    lines: int = 0
-    reported: int = -1
-    complete: bool = False
 
 
 class SpoolWriter:
@@ -73,9 +62,16 @@ class SpoolWriter:
         channel: non-blocking SOCK_SEQPACKET socket to the reader.
         bounds: bounds of the waiting data.
         copy: running copy of the data for the case that the reader is killed; None for no copy.
+        unarchived: keeps the data that is in no archive for that case; None: nothing is kept.
     """
 
-    def __init__(self, channel: socket.socket, bounds: SpoolSettings, copy: UnreadCopy | None = None) -> None:
+    def __init__(
+        self,
+        channel: socket.socket,
+        bounds: SpoolSettings,
+        copy: UnreadCopy | None = None,
+        unarchived: Unarchived | None = None,
+    ) -> None:
         self.end_requested = False
         """The reader has requested all remaining data and then the end."""
         self.reader_has_ended = False
@@ -83,10 +79,12 @@ class SpoolWriter:
         self._bounds = bounds
         self._copy = copy
         self._reported_copy: tuple[int | None, bool] = (None, False)
+        self._unarchived = unarchived
+        self._is_copied = False
         self._numbers = 0
-        self._current: _Segment | None = None
-        self._unreported: deque[_Segment] = deque()
-        self._unread: dict[int, _Segment] = {}
+        self._current: Segment | None = None
+        self._unreported: deque[Segment] = deque()
+        self._unread: dict[int, Segment] = {}
         self._spare_descriptors: list[int] = []
         self._memory_bytes = 0
         self._disk_bytes = 0
@@ -95,6 +93,7 @@ class SpoolWriter:
         self._frames: list[bytes] = []
         """Frames that were not written to a segment yet."""
         self._frame_bytes = self._frame_lines = 0
+        self._stored_bytes = 0  # in all segments so far
 
     @property
     def free_lines(self) -> int:
@@ -110,11 +109,11 @@ class SpoolWriter:
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Write that a process image has begun."""
-        self._write(IMAGE_STARTED, token, PAIR.pack(pid, follows), header)
+        self._write_beginning(IMAGE_STARTED, token, PAIR.pack(pid, follows), header)
 
     def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Write the rank and counters of a process."""
-        self._write(COUNTERS, token, msgspec.msgpack.encode((rank, ranks, counts)))
+        self._write_beginning(COUNTERS, token, msgspec.msgpack.encode((rank, ranks, counts)))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         """Write lines of a ring."""
@@ -127,7 +126,7 @@ class SpoolWriter:
 
     def definitions(self, token: int, entries: bytes) -> None:
         """Write definitions."""
-        self._write(DEFINITIONS, token, entries)
+        self._write_beginning(DEFINITIONS, token, entries)
 
     def settled(self, token: int) -> None:
         """Write that all needed definitions have arrived."""
@@ -144,6 +143,9 @@ class SpoolWriter:
     def ended(self, token: int) -> None:
         """Write that a process image has ended."""
         self._write(ENDED, token)
+        if self._unarchived is not None:
+            end = self._stored_bytes + self._frame_bytes
+            self._unarchived.beginnings.add_end(token, end, self._stored_bytes)
 
     def refused(self, counter: str, problem: str) -> None:
         """Write that a process was refused."""
@@ -175,6 +177,8 @@ class SpoolWriter:
                 self.end_requested = True
             elif number == COPY:
                 self._end_copy()
+            elif number >= ARCHIVED:
+                self._forget_archived(number)
             elif (segment := self._unread.pop(number, None)) is not None:
                 self._recycle(segment)
 
@@ -188,8 +192,27 @@ class SpoolWriter:
         self._write_frames()
         self._complete()
         if self._copy is not None:
-            self._copy.finish(reader_has_ended=self.reader_has_ended)
-        self._unreported.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
+            self._is_copied = self._copy.finish(reader_has_ended=self.reader_has_ended)
+        self._unreported.append(Segment(TO_THE_END, -1, self._stored_bytes, 0, on_disk=False, complete=True))
+
+    @property
+    def is_archived(self) -> bool:
+        """True when nothing needs to be saved if the reader is killed now."""
+        return self._unarchived is None or self._is_copied
+
+    def save_unarchived(self) -> None:
+        """Write what is in no archive and in no copy to a file, because the reader was killed; after ``end``."""
+        if self._unarchived is not None and not self._is_copied:
+            self._unarchived.save(self._unread.values())
+
+    def _forget_archived(self, number: int) -> None:
+        if self._unarchived is None:
+            return
+        for segment in self._unarchived.drop_to(number ^ ARCHIVED):
+            self._free(segment)
+        self._unarchived.forget_before(self._unread.values(), self._stored_bytes)
+        if number == ALL_ARCHIVED:
+            self._unarchived = None
 
     def _end_copy(self) -> None:
         if self._copy is not None:
@@ -234,18 +257,28 @@ class SpoolWriter:
     # ---- segments ----
 
     def _write(self, kind: int, token: int, *parts: Buffer, lines: int = 0) -> None:
-        payload = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
-        size = (FRAME.size + payload + 7) & ~7
-        padding = _PADDING[size - FRAME.size - payload]
-        if size <= _SMALL:
-            self._frames.append(b"".join((FRAME.pack(kind, payload, token), *parts, padding)))
-            self._frame_bytes += size
-            self._frame_lines += lines
-            if self._frame_bytes >= _WRITE_AT_ONCE:
-                self._write_frames()
+        self._add(*_framed(kind, token, parts), lines)
+
+    def _write_beginning(self, kind: int, token: int, *parts: bytes) -> None:
+        """Write a frame that must precede later ones of its process."""
+        position = self._stored_bytes + self._frame_bytes
+        framed, size = _framed(kind, token, parts)
+        frame = b"".join(framed)
+        self._add([frame], size, 0)
+        if self._unarchived is not None:
+            self._unarchived.beginnings.add(token, position, frame, is_last=kind == COUNTERS)
+
+    def _add(self, frame: list[Buffer], size: int, lines: int) -> None:
+        """Write a frame; a small one with later ones."""
+        if size > _SMALL:
+            self._write_frames()
+            self._store(frame, size, lines)
             return
-        self._write_frames()
-        self._store([FRAME.pack(kind, payload, token), *parts, padding], size, lines)
+        self._frames.append(b"".join(frame))
+        self._frame_bytes += size
+        self._frame_lines += lines
+        if self._frame_bytes >= _WRITE_AT_ONCE:
+            self._write_frames()
 
     def _write_frames(self) -> None:
         """Write the waiting frames."""
@@ -258,8 +291,9 @@ class SpoolWriter:
     def _store(self, buffers: list[Buffer], size: int, lines: int) -> None:
         while True:
             segment = self._segment(size)
-            if _write_at(segment.descriptor, buffers, segment.used) == size:
+            if segment.write(buffers) == size:
                 segment.used += size
+                self._stored_bytes += size
                 segment.lines += lines
                 if self._copy is not None:
                     self._copy.written(segment.number, segment.descriptor, segment.used)
@@ -269,7 +303,7 @@ class SpoolWriter:
             self._disk_failed = True
             self._complete()
 
-    def _segment(self, size: int) -> _Segment:
+    def _segment(self, size: int) -> Segment:
         if self._current is not None and self._current.used + size <= self._current.size:
             return self._current
         self._complete()
@@ -284,7 +318,7 @@ class SpoolWriter:
             self._current.complete = True
             self._current = None
 
-    def _disk_segment(self, size: int) -> _Segment | None:
+    def _disk_segment(self, size: int) -> Segment | None:
         """Return a file segment if there is no room in memory but in files. Otherwise None."""
         if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or not self._free_on_disk(ask=True):
             return None
@@ -295,7 +329,7 @@ class SpoolWriter:
             self._disk_failed = True
             return None
         self._disk_bytes += _DISK_SEGMENT
-        return _Segment(self._numbers, descriptor, max(size, _DISK_SEGMENT), on_disk=True)
+        return Segment(self._numbers, descriptor, self._stored_bytes, max(size, _DISK_SEGMENT), on_disk=True)
 
     def _free_on_disk(self, *, ask: bool) -> int:
         """Return the free bytes for further files within the bound.
@@ -317,34 +351,37 @@ class SpoolWriter:
     def _folder(self) -> Path:
         return self._bounds.folder or Path(tempfile.gettempdir())
 
-    def _memory_segment(self, size: int) -> _Segment:
+    def _memory_segment(self, size: int) -> Segment:
         """Return a memory segment, even beyond the bound. Data other than lines is small and cannot wait in a ring."""
         size = max(size, _MEMORY_SEGMENT)
         self._memory_bytes += size
-        descriptor = (
-            self._spare_descriptors.pop()
-            if self._spare_descriptors
-            else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
-        )
-        return _Segment(self._numbers, descriptor, size, on_disk=False)
+        spare = self._spare_descriptors
+        descriptor = spare.pop() if spare else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
+        return Segment(self._numbers, descriptor, self._stored_bytes, size, on_disk=False)
 
-    def _recycle(self, segment: _Segment) -> None:
-        is_free = self._copy is None or self._copy.returned(segment.number)
+    def _recycle(self, segment: Segment) -> None:
+        """Take back a segment that was read."""
+        is_copied = self._copy is None or self._copy.returned(segment.number)
+        segment.has_other_use = is_copied and not segment.on_disk and segment.size == _MEMORY_SEGMENT
         if segment.on_disk:
             self._disk_bytes -= _DISK_SEGMENT
             self._disk_failed = False
         else:
             self._memory_bytes -= segment.size
-            has_use = len(self._spare_descriptors) < _MAX_SPARE_SEGMENTS and segment.size == _MEMORY_SEGMENT
-            if is_free and has_use:
-                self._spare_descriptors.append(segment.descriptor)
-                return
-        os.close(segment.descriptor)
+        for each in [segment] if self._unarchived is None else self._unarchived.keep(segment):
+            self._free(each)
+        if self._unarchived is not None:
+            self._unarchived.forget_before(self._unread.values(), self._stored_bytes)
+
+    def _free(self, segment: Segment) -> None:
+        if segment.has_other_use and len(self._spare_descriptors) < _MAX_SPARE_SEGMENTS:
+            self._spare_descriptors.append(segment.descriptor)
+        else:
+            os.close(segment.descriptor)
 
 
-def _write_at(descriptor: int, buffers: list[Buffer], at: int) -> int:
-    """Write buffers; returns fewer bytes than their size, or -1, if there is no space."""
-    try:
-        return os.pwritev(descriptor, buffers, at)
-    except OSError:
-        return -1
+def _framed(kind: int, token: int, parts: tuple[Buffer, ...]) -> tuple[list[Buffer], int]:
+    """Return a frame and its size."""
+    payload = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
+    size = (FRAME.size + payload + 7) & ~7
+    return [FRAME.pack(kind, payload, token), *parts, _PADDING[size - FRAME.size - payload]], size

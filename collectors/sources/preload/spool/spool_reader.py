@@ -21,6 +21,8 @@ from ..records.ring_layout import LINE_BYTES
 from ..rings.process_image import DrainReceiver
 from ..rings.received_descriptors import receive_with_descriptors
 from .spool import (  # fmt: skip
+    ALL_ARCHIVED,
+    ARCHIVED,
     COPY,
     COUNTERS,
     DEFINITIONS,
@@ -76,6 +78,7 @@ class SpoolReader:
         ended: no more data will come.
         broken: the writer disappeared without announcing the end.
         read_bytes: bytes of frames read so far.
+        read_segments: number of segments read to their end.
         copy_attempt: number of the name of the writer's copy; None while there is no file.
         copied_bytes: size of the frames in that copy; None while it may grow.
     """
@@ -84,6 +87,7 @@ class SpoolReader:
         self.ended = False
         self.broken = False
         self.read_bytes = 0
+        self.read_segments = 0
         self.copy_attempt: int | None = None
         self.copied_bytes: int | None = None
         self._channel = channel
@@ -109,6 +113,11 @@ class SpoolReader:
     def request_end_of_copy(self) -> None:
         """Request that nothing more is copied."""
         self._request(COPY)
+
+    def report_archived(self, segments: int | None = None) -> None:
+        """Report that archives have the calls of that many segments; None: those of all."""
+        if segments is None or segments > 0:
+            self._request(ALL_ARCHIVED if segments is None else ARCHIVED | segments)
 
     def _request(self, number: int) -> None:
         self._due_requests.add(number)
@@ -168,6 +177,7 @@ class SpoolReader:
             if segment.at < segment.end or not segment.complete:
                 break
             self._in_use[number] = self._segments.pop(number)
+            self.read_segments = number
             self._release()
         return read
 

@@ -58,6 +58,7 @@ class UnreadCopy(threading.Thread):
         stem: absolute path of the file without its suffix; in a writable folder.
         origin: origin of the streams.
         most_bytes: maximum size of the file; later data is not copied.
+        before: frames that precede the segments.
         first_s: time before the first copy.
         every_s: interval of later copies.
 
@@ -68,20 +69,28 @@ class UnreadCopy(threading.Thread):
     """
 
     def __init__(
-        self, stem: Path, origin: Origin, most_bytes: int, *, first_s: float = _FIRST_S, every_s: float = _EVERY_S
+        self,
+        stem: Path,
+        origin: Origin,
+        most_bytes: int,
+        before: bytes = b"",
+        *,
+        first_s: float = _FIRST_S,
+        every_s: float = _EVERY_S,
     ) -> None:
         super().__init__(name="unread", daemon=True)
         self.attempt: int | None = None
         self.copied = 0
         self.has_ended = False
         self._stem, self._origin, self._most_bytes = stem, origin, most_bytes
+        self._before = before
         self._first_s, self._every_s = first_s, every_s
         self._is_over = threading.Event()
         self._lock = threading.Lock()
         self._segments: deque[_Segment] = deque()
         self._written: _Segment | None = None
         self._returned_bytes = 0
-        self._copies_rest = self._has_closed = False
+        self._copies_rest = self._has_rest = self._has_closed = False
         self._file = -1
         self._at = 0
 
@@ -120,10 +129,15 @@ class UnreadCopy(threading.Thread):
         self._is_over.set()
         self.join(wait_s)
 
-    def finish(self, *, reader_has_ended: bool) -> None:
-        """Copy the rest, if the reader has ended or the file exists, and end. Nothing more may be written."""
+    def finish(self, *, reader_has_ended: bool) -> bool:
+        """Copy the rest, if the reader has ended or the file exists, and end. Nothing more may be written.
+
+        Returns:
+            Whether the file has everything.
+        """
         self._copies_rest = not self._is_over.is_set() and (reader_has_ended or self.attempt is not None)
         self.end(_REST_S)
+        return self._has_rest
 
     # ---- the thread ----
 
@@ -135,6 +149,8 @@ class UnreadCopy(threading.Thread):
             due_s = time.monotonic() + self._every_s
         if self._copies_rest:
             self._copy()
+            is_last = len(self._segments) == 1 and self._at == self._segments[0].end
+            self._has_rest = self.attempt is not None and is_last
         self._close()
 
     def _copy(self) -> None:
@@ -184,7 +200,9 @@ class UnreadCopy(threading.Thread):
                 continue
             self.attempt = attempt
             about = msgspec.msgpack.encode(self._origin)
-            os.write(self._file, HEAD.pack(MAGIC, VERSION, LAYOUT, len(about)) + about)
+            rest = memoryview(HEAD.pack(MAGIC, VERSION, LAYOUT, len(about)) + about + self._before)
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
             return
         raise FileExistsError(f"there are {_MAX_ALIKE} files of that name")
 

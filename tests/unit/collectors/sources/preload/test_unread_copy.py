@@ -102,6 +102,7 @@ def test_copy_goes_when_it_is_to_and_stays_when_its_maker_ends(tmp_path: Path) -
             path = record(folder, source, made)
             if goes:
                 source.remove_copy()
+                source.mark_archived()
         assert path.exists() is not goes
 
 
