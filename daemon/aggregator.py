@@ -22,8 +22,7 @@ from .jobs.job_ids import clean_job
 from .jobs.job_settings import JobSettings
 from .jobs.job_state import JobEvent, State, next_state
 from .jobs.job_summary import published_summary
-from .jobs.lifecycle.job_schedule import JobSchedule, due_event, next_check_s
-from .jobs.lifecycle.prediction_step import PredictionStep
+from .jobs.lifecycle.prediction_step import JobSchedule, PredictionStep, due_event, next_check_s
 from .jobs.lifecycle.recorded_steps import Kind, without_recording
 from .jobs.lifecycle.whole_streams import add_whole_streams
 from .jobs.losses.early_losses import REFUSED

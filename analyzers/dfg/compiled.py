@@ -14,8 +14,7 @@ import numpy.typing as npt
 from ..common.grouping import native
 from ..common.state import Ints, Rows
 from .state.concurrency import Concurrency
-from .state.durations import Durations
-from .state.nodes_and_edges import Edges, Nodes
+from .state.nodes_and_edges import Durations, Edges, Nodes
 from .state.open_cases import OpenCases
 
 MIN_EVENTS: Final = 256

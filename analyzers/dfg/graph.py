@@ -10,8 +10,7 @@ import numpy as np
 from ..common.state import State
 from .settings import DfgSettings
 from .state.concurrency import Concurrency
-from .state.durations import Durations
-from .state.nodes_and_edges import Edges, Nodes
+from .state.nodes_and_edges import Durations, Edges, Nodes
 from .state.open_cases import OpenCases
 
 if TYPE_CHECKING:

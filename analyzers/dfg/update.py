@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
-from ..common.activity_sort import grouped, order_of
+from ..common.sorting import grouped, order_of
 from ..common.state import Ints, Rows, distinct
 from . import compiled
 from .graph import Counts, make_graph
 from .settings import DfgSettings
 from .state.concurrency import Concurrency
-from .state.durations import Durations
-from .state.nodes_and_edges import Edges, Nodes
+from .state.nodes_and_edges import Durations, Edges, Nodes
 from .state.open_cases import NOTHING, OpenCases
 from .state.reorder_buffer import Events, ReorderBuffer
 

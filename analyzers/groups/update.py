@@ -17,8 +17,7 @@ from ..online.resolution_search import ResolutionSearch
 from ..periodicity.estimators.named_estimators import prediction_of
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
-from ..signal.bandwidth import BandwidthSignal
-from ..signal.resolutions import Resolutions
+from ..signal.bandwidth import BandwidthSignal, Resolutions
 from ..signal.ring import Floats
 from ..signal.selection import LeftOut, counted
 from .group_prediction import GroupResult, combine_predictions

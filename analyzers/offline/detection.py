@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ...results.prediction import ModeName, Prediction
 from ...results.traces.analysis import Analysis
-from ..common.column_sort import Ordering, ordered
+from ..common.sorting import Ordering, ordered
 from ..settings import DetectSettings
 from . import autocorrelation
 from .member_groups import MemberEvents, SecondaryResult, groups_wanted, with_groups

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
 from ...results.traces.analysis import Group, Grouping, GroupKind
-from ..common.column_sort import Ordering, Reiterable, ordered
+from ..common.sorting import Ordering, Reiterable, ordered
 from ..settings import DetectSettings
 from ..signal.selection import counted
 from .requests import Batches

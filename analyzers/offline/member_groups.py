@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
 from ...results.prediction import OtherPeriod, Prediction
-from ..common.column_sort import Reiterable
+from ..common.sorting import Reiterable
 from ..groups.group_prediction import GroupedPrediction, GroupResult, combine_predictions
 from ..groups.update import MAX_GROUPS, MIN_MEMBERS, GroupAnalyzer
 from ..periodicity.estimator import SignalWindow

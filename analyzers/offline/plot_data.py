@@ -11,7 +11,7 @@ from ...events.errors import ConfigError
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PeriodPanel, PhaseColumns, PlotData, SpectrumColumns, TraceSignal
 from ...results.traces.replay import Replay
-from ..common.column_sort import Ordering, ordered
+from ..common.sorting import Ordering, ordered
 from ..periodicity.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from .autocorrelation import autocorrelation

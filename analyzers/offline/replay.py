@@ -13,7 +13,7 @@ from ...events import EventBatch, Kind, make_batch
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
 from ...results.traces.replay import Replay, ReplayStep
-from ..common.column_sort import Columns, Ordering, Reiterable, ordered
+from ..common.sorting import Columns, Ordering, Reiterable, ordered
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from ..signal.selection import ALL_COUNTS, counted

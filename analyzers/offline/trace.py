@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...events.errors import ConfigError
 from ...results.prediction import PERIODIC_FROM, ModeName, Prediction
-from ..common.column_sort import Ordering, ordered
+from ..common.sorting import Ordering, ordered
 from ..periodicity.aliasing import is_alias
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators import ftio_reference

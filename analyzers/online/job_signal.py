@@ -14,8 +14,7 @@ from ..periodicity.estimators.named_estimators import ESTIMATORS
 from ..periodicity.phases.dominant_burst import without_bursts
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
-from ..signal.bandwidth import BandwidthSignal
-from ..signal.resolutions import Resolutions
+from ..signal.bandwidth import BandwidthSignal, Resolutions
 from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
 from ..totals import SATURATION, saturating_sum
 

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 CLASSES: Final = {
+    "daemon.jobs.lifecycle.prediction_step:JobSchedule": "daemon.jobs.lifecycle.job_schedule:JobSchedule",
+    "analyzers.dfg.state.nodes_and_edges:Durations": "analyzers.dfg.state.durations:Durations",
+    "analyzers.signal.bandwidth:Resolutions": "analyzers.signal.resolutions:Resolutions",
     "daemon.jobs.losses.job_losses:Handovers": "daemon.jobs.losses.handovers:Handovers",
     "analyzers.advice.call_sums:Table": "analyzers.advice.cells:Table",
     "analyzers.advice.extents:Positions": "analyzers.advice.positions:Positions",
@@ -27,7 +30,7 @@ CLASSES: Final = {
     "analyzers.layers.intake.event_conversion:BatchBuffer": "analyzers.layers.intake.batch_buffer:BatchBuffer",
     "analyzers.layers.intake.event_conversion:_Stream": "analyzers.layers.intake.batch_buffer:_Stream",
     "analyzers.layers.state.arrivals:Sites": "analyzers.layers.state.collective_sites:Sites",
-    "analyzers.online.former_periods:FormerPeriods": "analyzers.online.episodes:Episodes",
+    "analyzers.online.predictor:FormerPeriods": "analyzers.online.episodes:Episodes",
     "analyzers.online.job_signal:ReadWriteSignals": "analyzers.online.job_signal:Seen",
     "analyzers.online.predictor:_DirectionSearch": "analyzers.online.predictor:_Side",
     "analyzers.online.resolution_search:_AlternativePeriod": "analyzers.online.resolution_search:_Rival",

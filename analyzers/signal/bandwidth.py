@@ -6,7 +6,9 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
+from ..settings import DetectSettings
 from .binning import Numbers, bin_range, spread
 from .ring import Floats, Ring, Samples, sums_of
 
@@ -20,6 +22,10 @@ _BINNED_AT_ONCE: Final = 8192  # bins; a batch that spans more is binned coarsel
 _FEW_BINS: Final = 1024  # maximum range of the fast path, bins
 _HUGE: Final = 1 << 62
 _AHEAD_NS: Final = 60 * 10**9  # maximum time past the present; clocks of nodes differ by less
+_BINS: Final = 2048  # bins per level
+_LEVELS: Final = 9  # number of levels
+_MAX_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
+_SLACK: Final = 1.25  # factor by which a period may exceed a level's range before the level changes
 
 
 class BandwidthSignal:
@@ -272,3 +278,55 @@ def _merged(fresh: Floats, lowest: int) -> tuple[Floats, int]:
     after = -(before + len(fresh)) % FACTOR
     padded = np.concatenate([np.zeros(before), fresh, np.zeros(after)]) if before or after else fresh
     return sums_of(padded, FACTOR), lowest // FACTOR
+
+
+class Resolutions(Struct, frozen=True):
+    """Levels of one signal.
+
+    Level l has bins of ``bin_ns * 4**l`` and as many of them as level 0, so each level covers four times the time of
+    the one before. At 10 ms, 2048 bins and 9 levels these are 20 s to 15 days, for periods from 0.05 s to days.
+
+    Attributes:
+        bin_ns: length of a bin of level 0.
+        bins: maximum bins of a level.
+        levels: number of levels.
+    """
+
+    bin_ns: int
+    bins: int
+    levels: int
+
+    @classmethod
+    def of(cls, settings: DetectSettings) -> Resolutions:
+        """Return the levels of an online job: one for a fixed sampling frequency, otherwise all."""
+        if settings.fixed_hz is not None:
+            return cls(settings.bin_ns, settings.ring_bins, 1)
+        return cls(settings.bin_ns, _BINS, _LEVELS)
+
+    def signal(self) -> BandwidthSignal:
+        """Return an empty signal with these levels."""
+        return BandwidthSignal(self.bin_ns, self.bins, self.levels)
+
+    def length_ns(self, level: int) -> int:
+        """Return the length of a bin, ns."""
+        return self.bin_ns * int(FACTOR**level)
+
+    def of_span(self, span_ns: int) -> int:
+        """Return the finest level that covers the time span, or the coarsest."""
+        level = 0
+        while level < self.levels - 1 and span_ns > self.length_ns(level) * (self.bins - 1):
+            level += 1
+        return level
+
+    def of_period(self, period_s: float, current: int | None = None) -> int:
+        """Return the level at which a period has 32 to 128 bins. The current one while it is close to that."""
+        if current is not None:
+            per_period = period_s * 1e9 / self.length_ns(current)
+            fewest = _MAX_PER_PERIOD / FACTOR / _SLACK if current else 0.0
+            most = _MAX_PER_PERIOD * _SLACK if current < self.levels - 1 else float("inf")
+            if fewest <= per_period < most:
+                return current
+        level = 0
+        while level < self.levels - 1 and period_s * 1e9 >= self.length_ns(level) * _MAX_PER_PERIOD:
+            level += 1
+        return level

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.signal.bandwidth import BandwidthSignal
-from iotide.analyzers.signal.resolutions import Resolutions
+from iotide.analyzers.signal.bandwidth import BandwidthSignal, Resolutions
 from iotide.benchmarks.common.figures import Figure, report, seconds_of
 from iotide.benchmarks.common.ftio import analyse
 

@@ -201,7 +201,7 @@ def compute_comparison(
     Raises:
         click.UsageError: a side has no event, or an event belongs to both.
     """
-    from ...analyzers.common.column_sort import Reiterable
+    from ...analyzers.common.sorting import Reiterable
     from ...analyzers.dfg.compare import compare
     from .from_traces import graph_of
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.common.column_sort import Columns, Reiterable, joined_columns
+from ...analyzers.common.sorting import Columns, Reiterable, joined_columns
 from ...analyzers.dfg.naming import Mapper
 from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.spec.cases import Cases

@@ -13,8 +13,7 @@ from typing import Final
 
 import msgspec
 
-from ...collectors.tracer.preload_environment import tracer_path
-from ...collectors.tracer.tracer_libraries import remedy
+from ...collectors.tracer.preload_environment import remedy, tracer_path
 from ...events import IotideError
 from ...events.compiled import HELPERS, REBUILD, path_of, problem_of
 from . import layer_checks

@@ -16,8 +16,7 @@ from typing import Final
 
 from ...collectors.source import Chunk, Origin
 from ...collectors.sources.preload.source import PreloadSource
-from ...collectors.tracer.preload_environment import LIBRARY_LAYERS, traced_environment
-from ...collectors.tracer.tracer_libraries import ALL_LAYERS, problem_of
+from ...collectors.tracer.preload_environment import ALL_LAYERS, LIBRARY_LAYERS, problem_of, traced_environment
 from ...events import EventBatch, Layer
 from ..common.socket_folder import GATE, socket_folder
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.common.column_sort import Columns, ordered
+from ...analyzers.common.sorting import Columns, ordered
 from .event_spool import ColumnSpool
 
 MAX_HELD: Final = 524_288

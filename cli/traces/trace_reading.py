@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.common.column_sort import Reiterable
+from ...analyzers.common.sorting import Reiterable
 from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule, as_copied, copies_files
 from ...analyzers.offline.member_groups import MemberEvents
 from ...analyzers.pipeline.numbering import JobNames, StreamNames

@@ -17,8 +17,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from ...events import FileInfo, FileType
-from .file_systems import FileSystems, type_of_folder, type_on
-from .mounts import Mount, MountTable, parse_mountinfo
+from .file_systems import FileSystems, Mount, MountTable, parse_mountinfo, type_of_folder, type_on
 from .striping import LayoutReader, LayoutRequest, Striping
 
 _REFRESH_INTERVAL_S: Final = 1.0

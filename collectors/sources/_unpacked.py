@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO, BinaryIO, cast
 
 from ...events import InputError
-from ..files.gzip_tail import MAGIC, GzipTail
+from ..files.tail import MAGIC, GzipTail
 from ..source import Input
 
 

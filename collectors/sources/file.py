@@ -16,9 +16,8 @@ from ...events import InputError
 from ...events.files import readable
 from ...events.losses import INPUT_BYTES, events_of
 from ...events.network.wire import sendable_events
-from ..files.gzip_tail import GzipTail
 from ..files.lines import BYTE_ORDER_MARK
-from ..files.tail import CHUNK_BYTES, Restart
+from ..files.tail import CHUNK_BYTES, GzipTail, Restart
 from ..source import Chunk, Input, Lost, Opened, Origin, Parser, ParserFactory, Problems, SourceItem, UnsupportedData
 
 _MAX_JOBS: Final = 64

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from ...events import ConfigError, InputError
 from ...events.files import readable
-from ..files.gzip_tail import inflated_head
 from ..files.lines import BYTE_ORDER_MARK
+from ..files.tail import inflated_head
 from ..source import Origin, ParserFactory, Source, SourceItem
-from .convertible import binary_refusal, text_refusal
 from .file import HEAD_BYTES, FileSource
 from .finished import FinishedSource, Reader
 from .kernel_traces.dialects.bpftrace import BpftraceParser, looks_like_bpftrace
@@ -24,6 +23,7 @@ from .kernel_traces.dialects.lttng import LttngParser, looks_like_lttng
 from .kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
 from .kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from .sniffing import (
+    binary_refusal,
     is_archive,
     is_chrome,
     is_csv_log,
@@ -38,6 +38,7 @@ from .sniffing import (
     is_spool,
     is_tmio,
     is_xes_log,
+    text_refusal,
 )  # fmt: skip
 from .strace.line import looks_like_strace
 

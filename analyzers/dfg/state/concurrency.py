@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...common.activity_sort import Groups
+from ...common.sorting import Groups
 from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
 _MAX_RUNNING: Final = 65_536  # maximum number of stored running events

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import Layer
-from ...common.activity_sort import order_of
+from ...common.sorting import order_of
 from ...common.state import Ints, Rows, distinct
 from ..calls import ABSORBED, BOTTOM, CHANGED, FREE, LAYERS, NO_FATE, PASSED, PROGRAM, SPLIT, UNTOLD, Calls, moves
 

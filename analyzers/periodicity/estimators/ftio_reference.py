@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....results.base import Estimate
-from ...common.column_sort import Columns, Ordering, ordered
+from ...common.sorting import Columns, Ordering, ordered
 from ...settings import DetectSettings
 from ...signal.binning import Numbers
 from ...signal.selection import Times

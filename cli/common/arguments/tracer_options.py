@@ -127,8 +127,7 @@ def tracer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def settings_of(tracer: dict[str, Any]) -> TracerSettings:
     """Return the settings of the options; ``all`` layers are those that are built."""
     from ....collectors.settings import TracerSettings
-    from ....collectors.tracer.preload_environment import LIBRARY_LAYERS
-    from ....collectors.tracer.tracer_libraries import library_of
+    from ....collectors.tracer.preload_environment import LIBRARY_LAYERS, library_of
 
     layers = tracer.get("layers")
     if layers == LAYERS:

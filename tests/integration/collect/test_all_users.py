@@ -25,7 +25,7 @@ from iotide.cli.collect.node_refusals import Refusals, RefusedGroup
 from iotide.cli.collect.node_users import UserCollector, begin_collector
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.sources.preload.rings.passed_peers import NumberedPeer
-from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
+from iotide.collectors.tracer.preload_environment import CORE_NAME, library_of
 from iotide.collectors.transport.collector_store import NAME
 from iotide.daemon.access.access import REFUSED
 from iotide.daemon.server import Server

@@ -22,7 +22,7 @@ from iotide.analyzers.pipeline.job_interactions import rank_jobs
 from iotide.cli.collect.command import stop_collector
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
-from iotide.collectors.tracer.tracer_libraries import CORE_NAME, library_of
+from iotide.collectors.tracer.preload_environment import CORE_NAME, library_of
 from iotide.collectors.transport.spool_files import SpoolFiles
 from iotide.daemon.publish.http import application, authentication, http_server  # noqa: F401  (the copies import nothing)
 from iotide.events import Interner, StreamInfo

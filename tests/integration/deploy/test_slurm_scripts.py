@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.cluster_demo.small_slurm import install_scripts
-from iotide.collectors.tracer.tracer_libraries import library_of
+from iotide.collectors.tracer.preload_environment import library_of
 from iotide.daemon.jobs.job_summary import summary_of
 from iotide.events.network.curve import make_keys
 from support.servers.running_aggregator import serving

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.common.activity_sort import grouped
+from iotide.analyzers.common.sorting import grouped
 from iotide.analyzers.dfg import compiled
 from iotide.analyzers.dfg.settings import DfgSettings
 from iotide.analyzers.dfg.state.concurrency import Concurrency

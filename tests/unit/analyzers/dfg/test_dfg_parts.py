@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.common.activity_sort import grouped
+from iotide.analyzers.common.sorting import grouped
 from iotide.analyzers.common.state import distinct
 from iotide.analyzers.dfg.state.concurrency import Concurrency
-from iotide.analyzers.dfg.state.durations import Durations
-from iotide.analyzers.dfg.state.nodes_and_edges import Edges
+from iotide.analyzers.dfg.state.nodes_and_edges import Durations, Edges
 from iotide.analyzers.dfg.state.reorder_buffer import ReorderBuffer
 from support.references.dfg_naive import Event, most_at_once
 

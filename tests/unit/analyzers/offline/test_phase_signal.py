@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from iotide.analyzers.common.column_sort import Reiterable
+from iotide.analyzers.common.sorting import Reiterable
 from iotide.analyzers.offline.phase_signal import signal_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings

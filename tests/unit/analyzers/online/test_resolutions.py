@@ -9,7 +9,7 @@ import pytest
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.signal.resolutions import Resolutions
+from iotide.analyzers.signal.bandwidth import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
 from iotide.results.prediction import Prediction
 from support.jobs.changing_period import Change, changing_job, predictions_during

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.files.gzip_tail import GzipTail, inflated_head
+from iotide.collectors.files.tail import GzipTail, inflated_head
 from iotide.collectors.source import Origin, UnsupportedData
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError

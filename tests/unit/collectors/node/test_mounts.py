@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.node import file_metadata
 from iotide.collectors.node.file_metadata import NodeFileMetadata
-from iotide.collectors.node.file_systems import FileSystems, type_of_folder
-from iotide.collectors.node.mounts import Mount, MountTable, parse_mountinfo
+from iotide.collectors.node.file_systems import FileSystems, Mount, MountTable, parse_mountinfo, type_of_folder
 from iotide.events import FileInfo, FileType
 
 POINTS = st.lists(st.sampled_from("ab"), max_size=3).map(lambda parts: "/" + "/".join(parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.daemon.jobs.lifecycle.job_schedule import JobSchedule
+from iotide.daemon.jobs.lifecycle.prediction_step import JobSchedule
 
 actions = st.lists(
     st.tuples(st.sampled_from(["put", "drop", "take"]), st.sampled_from("abcd"), st.integers(0, 20)), max_size=60

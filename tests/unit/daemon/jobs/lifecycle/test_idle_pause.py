@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 import pytest
-from iotide.daemon.jobs.lifecycle.job_schedule import JobSchedule
+from iotide.daemon.jobs.lifecycle.prediction_step import JobSchedule
 from iotide.daemon.stages import IdlePause
 
 TICK_S = 0.25
