@@ -104,7 +104,7 @@ def tracers():
 def native(folder, name):
     """Return the extension of a compiled helper. Without it, the equivalent Python code runs."""
     sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
-    headers += sorted(map(str, Path("collectors/native").glob("*.h")))
+    headers += [*sorted(map(str, Path("collectors/native").glob("*.h"))), "collectors/preload/ring.h"]
     options = ["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden", *WARNINGS]  # -g0: paths of the build would be in it
     name_in_package = f"iotide.{folder.replace('/', '.')}.{name}"
     digest = Path("build", "digests", f"{name}.c")

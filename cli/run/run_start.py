@@ -186,7 +186,9 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     if plan.output is not None and plan.archive:
         name = f"{safe_name(plan.job)[:_MAX_NAME]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
         stem = plan.output.resolve() / name
-    return RelayedSource(folder / GATE, origin, plan.spool, copy_stem=stem)
+    return RelayedSource(
+        folder / GATE, origin, plan.spool, awaits_ends=plan.tracer.ring_records is None, copy_stem=stem
+    )
 
 
 def _burst_wait(bounds: SpoolSettings, source: RelayedSource, low_priority: LowPriority) -> Callable[[], None]:

@@ -16,7 +16,7 @@ from .records.definition_log import entries_of
 from .records.lines import Lines, Records, split
 from .records.names import FileFacts, Names
 from .records.plain import MIN_LINES, plain_columns
-from .records.repeated_processes import MAX_LINES, MAX_LOG, ProcessTemplate, ProcessTemplates
+from .records.repeated_processes import MAX_LINES, MAX_LOG, ProcessTemplate, ProcessTemplates, TemplateMatch
 from .records.ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .records.signatures import Allowance
 from .rings.process_image import HOLD_S
@@ -83,6 +83,8 @@ class TracedProcess:
         self._early: list[bytes] = []
         """Unprocessed definitions, which a process found in the cache never needs."""
         self._found: Definitions | None = None
+        self.match: TemplateMatch | None = None
+        """Result of a lookup in the cache by all of its data, if it was made before."""
         self._counters = counters
         self._problems = problems
         self._untraced = untraced
@@ -207,7 +209,7 @@ class TracedProcess:
         tid = self._ready[0][0]
         if len(lines) > MAX_LINES or any(each != tid for each, _ in self._ready):
             return self._take(now_s, ended=True)
-        found = templates.find(self._early, lines)
+        found = self.match or templates.find(self._early, lines)
         if (template := found.template) is not None:
             batch = template.batch(lines, self._clock_offset_ns, pid=self.info.pid, tid=tid, rank=self.info.rank)
             if batch is not None:

@@ -23,7 +23,7 @@ from ...node.file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
 from .rings.drain import Drain
-from .sleep_times import SleepTimes
+from .sleep_times import CALM_REST_S, SleepTimes
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
 from .spool.unarchived import Unarchived
@@ -59,6 +59,7 @@ class RelayedSource:
         origin: facts about streams that do not state them.
         bounds: bounds of the data that waits to be read.
         files: file metadata of the node; closed with the source.
+        awaits_ends: read new processes a little later, and rest longer between reads; for rings of the default length.
         copy_stem: absolute path without suffix to which the other process copies all data until ``end_copy``, in case
             this process is killed; None: no copy.
 
@@ -74,6 +75,7 @@ class RelayedSource:
         bounds: SpoolSettings,
         *,
         files: NodeFileMetadata | None = None,
+        awaits_ends: bool = False,
         copy_stem: Path | None = None,
     ) -> None:
         self.problems = Problems()
@@ -83,7 +85,7 @@ class RelayedSource:
         # A thread that is made before a fork counts as ended after it.
         copy = None if copy_stem is None else partial(UnreadCopy, copy_stem, origin, bounds.memory_bytes)
         self._is_kept = copy_stem is not None
-        self._pid, self._channel = _start(path, bounds, copy)
+        self._pid, self._channel = _start(path, bounds, copy, awaits_ends=awaits_ends)
         self._reader = SpoolReader(self._channel)
         self._files = files or NodeFileMetadata()
         self._streams = Streams(
@@ -209,7 +211,9 @@ class RelayedSource:
         _wait_for(self._pid)
 
 
-def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[..., UnreadCopy] | None) -> tuple[int, socket.socket]:
+def _start(
+    path: Path, bounds: SpoolSettings, make_copy: Callable[..., UnreadCopy] | None, *, awaits_ends: bool
+) -> tuple[int, socket.socket]:
     drain = Drain(path, lines_a_poll=_LINES_A_POLL)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
@@ -222,7 +226,7 @@ def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[..., UnreadCop
     if pid == 0:
         status = 1
         try:
-            _run(drain, theirs, bounds, make_copy)
+            _run(drain, theirs, bounds, make_copy, awaits_ends=awaits_ends)
             status = 0
         finally:
             os._exit(status)
@@ -232,7 +236,12 @@ def _start(path: Path, bounds: SpoolSettings, make_copy: Callable[..., UnreadCop
 
 
 def _run(
-    drain: Drain, channel: socket.socket, bounds: SpoolSettings, make_copy: Callable[..., UnreadCopy] | None
+    drain: Drain,
+    channel: socket.socket,
+    bounds: SpoolSettings,
+    make_copy: Callable[..., UnreadCopy] | None,
+    *,
+    awaits_ends: bool,
 ) -> None:
     os.setsid()  # the terminal's signals are meant for the command
     _raise_priority()
@@ -241,6 +250,7 @@ def _run(
     signal.set_wakeup_fd(-1)
     detach_from_all_but({*drain.descriptors(), channel.fileno()})
     raise_limit()
+    drain.await_ends(wanted=awaits_ends)
     copy = None if make_copy is None else make_copy()
     if copy is not None:
         copy.start()
@@ -249,7 +259,7 @@ def _run(
     drain_events = drain.events.fileno()
     for descriptor in (drain_events, channel.fileno()):
         news.register(descriptor, select.POLLIN)
-    naps = SleepTimes()
+    naps = SleepTimes(CALM_REST_S) if awaits_ends else SleepTimes()
     while True:
         with naps.measured():
             busy = drain.poll(writer)
@@ -258,7 +268,7 @@ def _run(
                 break
             wakes = drain.sleep() and writer.free_lines > 0
         if busy:
-            naps.pause()
+            naps.pause(drain.most_lines)
         news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)
     _empty(drain, writer, news)
     for token in drain.running():
@@ -288,6 +298,7 @@ def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
     Processes that go on recording do not prolong it. If the spool is full, the reader must make room first.
     """
     asked_s, looks = time.monotonic(), 0
+    drain.await_ends(wanted=False)
     while not writer.reader_has_ended and (waited_s := time.monotonic() - asked_s) < _LAST_LOOKS_S:
         busy = drain.poll(writer)
         looks += 1

@@ -19,12 +19,21 @@ _LOOKS_A_SHARE: Final = 400
 """Ratio of sleep time to polling time while there is no new data."""
 _SHORTEST_S: Final = 0.001
 _MAX_REST_S: Final = 0.02
+CALM_REST_S: Final = 0.004
+"""Rest while no process records much, for rings of the default length. A poll of a build's processes takes 0.1 ms."""
+_BURST_LINES: Final = 4096
+"""Number of lines of one process in a poll from which on rests are short."""
 
 
 class SleepTimes:
-    """Computes sleep times; epoll interrupts a nap, but not a rest."""
+    """Computes sleep times; epoll interrupts a nap, but not a rest.
 
-    def __init__(self) -> None:
+    Args:
+        calm_rest_s: rest while no process records much, s.
+    """
+
+    def __init__(self, calm_rest_s: float = _SHORTEST_S) -> None:
+        self._calm_rest_s = calm_rest_s
         self._nap_s = _WITH_NEWS_S
         self._look_s = 0.0
 
@@ -35,9 +44,14 @@ class SleepTimes:
         yield
         self._look_s = time.thread_time() - begun_s
 
-    def pause(self) -> None:
-        """Wait briefly for more data, because each poll visits all processes, however few have signalled."""
-        time.sleep(min(max(_SHORTEST_S, self._look_s), _MAX_REST_S))
+    def pause(self, most_lines: int) -> None:
+        """Wait briefly for more data, because each poll visits all processes, however few have signalled.
+
+        Args:
+            most_lines: highest number of lines that the last poll took from one process.
+        """
+        rest_s = _SHORTEST_S if most_lines >= _BURST_LINES else self._calm_rest_s
+        time.sleep(min(max(rest_s, self._look_s), _MAX_REST_S))
 
     def next_s(self, *, busy: bool, wakes: bool) -> float:
         """Return the time to wait for a signal.

@@ -7,19 +7,18 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from ....events import InputError, StreamInfo, empty_batch
 from ....events.losses import CUT_OFF, UNHEARD, is_loss
-from ...node.file_metadata import NodeFileMetadata
+from ...node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .process import TracedProcess
+from .records.image_header import ImageHeader
 from .records.lines import Lines
-from .records.repeated_processes import ProcessTemplates
-from .records.ring_layout import HEADER
+from .records.repeated_processes import ProcessTemplates, TemplateMatch
 from .records.signatures import Allowance
+from .rings.ended_process import EndedProcess, ended_processes_in
 from .untraced import UntracedPrograms
 
 _ALL: Final = 1 << 40
@@ -77,6 +76,8 @@ class Streams:
         self._unopened: dict[int, tuple[float, Opened]] = {}
         """Beginnings of streams, and when they came. They wait like the first events: short streams then follow one
         another as a whole."""
+        self._match: TemplateMatch | None = None
+        """Result of the lookup for the process that is being passed on as a whole."""
         self._step: str | None = None
         """Step of the latest process that was the first of one."""
         self._items: list[SourceItem] = []
@@ -90,67 +91,74 @@ class Streams:
 
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Open a stream."""
-        facts = _facts_of(header)
-        before = 0 if follows else int(facts["before_token"])  # otherwise the collector is the same
+        image = ImageHeader.of(header)
+        before = 0 if follows else image.before_token  # otherwise the collector is the same
         ignored_losses = _REPEATED_LOSSES if follows else frozenset()
         token_text, follow = f"{token:016x}", f"{before:016x}" if before else ""
-        self._open(token, pid, facts, token_text, follow, int(facts["taken_before"]), ignored_losses, self._templates)
+        self._open(token, pid, image, token_text, follow, image.taken_before, ignored_losses, self._templates)
         if follows and self._live:
             self._learn_image(pid)
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
         """Open a stream for data that previous collectors have not taken; it follows theirs."""
-        facts = _facts_of(header)
+        image = ImageHeader.of(header)
         token_text = f"{token:016x}"
         before = f"{token_text}+{had - 1}" if had > 1 else token_text
-        self._open(token, pid, facts, f"{token_text}+{had}", before, taken, frozenset(), None)
+        self._open(token, pid, image, f"{token_text}+{had}", before, taken, frozenset(), None)
         self._counters["processes_inherited"] += 1
 
     def _open(
         self,
         token: int,
         pid: int,
-        facts: Any,
+        image: ImageHeader,
         token_text: str,
         follows: str,
         taken_before: int,
         ignored_losses: frozenset[str],
         templates: ProcessTemplates | None,
     ) -> None:
-        info = StreamInfo(
-            job=_text(facts["job"]) or self._origin.job,
-            source="preload",
-            host=self._origin.host,
-            user=self._origin.user,
-            command=_text(facts["command"]).strip(),
-            step=_text(facts["step"]),
-            rank=max(int(facts["rank"]), -1),
-            ranks=max(int(facts["ranks"]), 0),
-            pid=pid,
-            parent_pid=int(facts["ppid"]),
-            origin=self._path,
-            clock_offset_ns=int(facts["clock_offset_ns"]),
-            follows=follows,
-            taken_before=min(taken_before, _MAX_TAKEN) if follows else 0,
-        )
-        self._processes[token] = TracedProcess(
-            f"preload:{pid}:{token_text}",
+        info = self._info_of(image, pid, follows, taken_before)
+        process = self._processes[token] = TracedProcess(
+            _stream_name(pid, token_text),
             info,
             ignored_losses,
-            self._files.of_process(pid if self._live else 0, int(facts["mount_namespace"])),
+            self._files_of(pid, image),
             self._counters,
             self._problems,
             self._allowance,
             self.untraced,
             templates,
-            int(facts["pid"]),
+            image.pid,
         )
+        process.match = self._match
         self._unopened[token] = self._clock(), Opened(self._processes[token].stream, info)
         self._touched[token] = None
         if info.step != self._step:  # the first of its step: a job has the name of the command that began first
             self._step = info.step
             self._begin(token)
         self._counters["processes"] += 1
+
+    def _info_of(self, image: ImageHeader, pid: int, follows: str, taken_before: int = 0) -> StreamInfo:
+        return StreamInfo(
+            job=image.job or self._origin.job,
+            source="preload",
+            host=self._origin.host,
+            user=self._origin.user,
+            command=image.command,
+            step=image.step,
+            rank=max(image.rank, -1),
+            ranks=max(image.ranks, 0),
+            pid=pid,
+            parent_pid=image.parent_pid,
+            origin=self._path,
+            clock_offset_ns=image.clock_offset_ns,
+            follows=follows,
+            taken_before=min(taken_before, _MAX_TAKEN) if follows else 0,
+        )
+
+    def _files_of(self, pid: int, image: ImageHeader) -> ProcessFileMetadata:
+        return self._files.of_process(pid if self._live else 0, image.mount_namespace)
 
     def _learn_image(self, pid: int) -> None:
         """Record the program file of a process. Its library reports the program that runs in it."""
@@ -204,6 +212,37 @@ class Streams:
             self._items.append(Closed(process.stream, +process.losses))
         self._touched.pop(token, None)
 
+    def ended_processes(self, data: bytes) -> None:
+        """Open and close the streams of processes that have ended."""
+        for ended in ended_processes_in(data):
+            is_usual = len(ended.lines) and not ended.is_counted and ended.token not in self._processes
+            log = [ended.definitions] if ended.definitions else []
+            self._match = self._templates.find(log, ended.lines) if is_usual else None
+            if self._match is None or not self._add_repeated(ended, self._match):
+                ended.pass_on(self)
+        self._match = None
+
+    def _add_repeated(self, ended: EndedProcess, match: TemplateMatch) -> bool:
+        """Add a process that has done the same as earlier ones. Return False if it must be decoded, or fails."""
+        if (template := match.template) is None:
+            return False
+        image = ImageHeader.of(ended.header)
+        info = self._info_of(image, ended.pid, "")
+        tid = ended.pid if ended.tid == image.pid > 0 < ended.pid else ended.tid  # as by TracedProcess.add_lines
+        try:
+            batch = template.batch(ended.lines, image.clock_offset_ns, pid=ended.pid, tid=tid, rank=info.rank)
+            definitions = template.definitions(self._files_of(ended.pid, image))
+        except Exception:  # decoding it will report the failure
+            return False
+        if batch is None:
+            return False
+        stream = _stream_name(ended.pid, f"{ended.token:016x}")
+        self._step = info.step
+        self._items += (Opened(stream, info), Chunk(stream, batch, definitions), Closed(stream, Counter()))
+        self._counters["processes"] += 1
+        self._counters["events"] += len(batch)
+        return True
+
     def refused(self, counter: str, problem: str) -> None:
         """Count a process that was refused."""
         self._counters[counter] += 1
@@ -217,10 +256,10 @@ class Streams:
 
         A process that returns after that is not counted again.
         """
-        facts = _facts_of(header)
-        if facts["before_token"] or facts["extent"]:
+        image = ImageHeader.of(header)
+        if image.before_token or image.extent:
             return
-        self._open(token, pid, facts, f"{token:016x}", "", 0, frozenset(), None)
+        self._open(token, pid, image, f"{token:016x}", "", 0, frozenset(), None)
         self._begin(token)
         process = self._processes.pop(token)
         self._counters[counter] += 1
@@ -335,10 +374,5 @@ class Streams:
         self._items.append(Closed(process.stream, +process.losses))
 
 
-def _facts_of(header: bytes) -> Any:
-    """Return the header's fields; those missing in an older iotide's header are 0."""
-    return np.frombuffer(header.ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
-
-
-def _text(field: bytes) -> str:
-    return bytes(field).decode(errors="replace")
+def _stream_name(pid: int, token_text: str) -> str:
+    return f"preload:{pid}:{token_text}"

@@ -13,6 +13,7 @@ from iotide.collectors.settings import TracerSettings
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.records.ring_layout import HEADER
 from iotide.collectors.sources.preload.rings.drain import Drain
+from iotide.collectors.sources.preload.rings.ended_process import ended_processes_in
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.collectors.wrappers.sources import CORE_NAME, library_of
 from iotide.events import Kind
@@ -46,6 +47,10 @@ class Headers:
     def malformed(self, token: int, problem: str) -> None: ...
 
     def ended(self, token: int) -> None: ...
+
+    def ended_processes(self, data: bytes) -> None:
+        for ended in ended_processes_in(data):
+            ended.pass_on(self)
 
     def refused(self, counter: str, problem: str) -> None: ...
 

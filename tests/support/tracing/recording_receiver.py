@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from iotide.collectors.sources.preload.records.lines import Lines
+from iotide.collectors.sources.preload.rings.ended_process import ended_processes_in
 
 
 class RecordingReceiver:
@@ -37,6 +38,10 @@ class RecordingReceiver:
 
     def ended(self, token: int) -> None:
         self.said.append(("ended", token))
+
+    def ended_processes(self, data: bytes) -> None:
+        for ended in ended_processes_in(data):
+            ended.pass_on(self)
 
     def still_running(self, token: int) -> None:
         self.said.append(("still_running", token))

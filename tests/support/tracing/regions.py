@@ -67,12 +67,16 @@ class MadeRegion:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for sender in self._senders:
-            with sender:
-                sender.communicate()
+        self.end_senders()
         del self.header, self.slots, self.rings
         self.memory.close()
         os.close(self.descriptor)
+
+    def end_senders(self) -> None:
+        """End the processes that have handed over the region, and wait for that."""
+        while self._senders:
+            with self._senders.pop() as sender:
+                sender.communicate()
 
     def set(self, **fields: int | bytes) -> None:
         for name, value in fields.items():

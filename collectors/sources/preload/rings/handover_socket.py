@@ -10,15 +10,16 @@ import select
 import socket
 import stat
 import time
+from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from .....events import InputError, ProtocolError
 from .....events.network.credentials import credentials_of
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
-from .ended_process import EndedProcess, has_ended, read_ended
+from .ended_process import Accepted, EndedAcceptor, EndedProcesses, has_ended, read_ended, relatives_in
 from .received_descriptors import receive_with_descriptors
 from .region import Region, check_is_sealed
 from .watching import UNWATCHED, SpareDescriptors, watch_of
@@ -28,9 +29,16 @@ BACKLOG: Final = 4096
 _EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 ACCEPTS_A_POLL: Final = 256
 _MAX_SILENT: Final = 256
+_MAX_UNREAD: Final = 64
 _MAX_BYTES: Final = 256
 _MAX_DESCRIPTORS: Final = 4
 _RETRY_S: Final = 0.25
+_UNREAD_S: Final = 0.002
+"""Time for which a new process may end, s. Most processes of a build or a script end in it, and are then read at once,
+without mapping their memory. A burst fills a ring in about 25 ms."""
+
+Message = tuple[bytes, list[int]]
+"""A message and the descriptors in it."""
 
 
 @dataclass(slots=True)
@@ -44,6 +52,14 @@ class Arrival:
     """pidfd, ``GONE`` or ``UNWATCHED``."""
     descriptor: int = -1
     """Descriptor of the region, if requested; the receiver owns it."""
+
+
+class _UnreadPeer(NamedTuple):
+    """A peer that has sent its region and may soon end."""
+
+    pid: int
+    until_s: float
+    socket: socket.socket
 
 
 class PeerListener(Protocol):
@@ -86,15 +102,19 @@ class HandoverSocket:
         self._events = events
         self._socket: PeerListener = listen(path) if passed is None else passed
         self._silent: dict[int, socket.socket] = {}
+        self._unread: deque[_UnreadPeer] = deque()
+        self.awaits_ends = False
+        """New processes are read a little later: most of a build or a script have ended by then."""
         self._has_more = False
         """The last poll did not accept all peers that had connected."""
         self._again_at_s = math.inf
         self._spares = SpareDescriptors()
+        self._ended = EndedAcceptor.make() if passed is None and not keeps else None
         events.register(self._socket, select.EPOLLIN)
 
     def arrivals(
         self, ready: Collection[int], *, reads_ended: bool = False
-    ) -> Iterator[Arrival | EndedProcess | Exception]:
+    ) -> Iterator[Arrival | EndedProcesses | Exception]:
         """Yield what arrived at the descriptors that epoll reports as ready.
 
         These are regions, a ProtocolError for each refused one, and an OSError if accepting must be retried later.
@@ -104,9 +124,12 @@ class HandoverSocket:
             reads_ended: yield the data of short processes that have ended, instead of their regions.
         """
         reads_ended = reads_ended and not self._keeps
+        now_s = time.monotonic()
+        while self._unread and not (self.awaits_ends and reads_ended and now_s < self._unread[0].until_s):
+            yield from self._take(self._unread.popleft().socket, None, reads_ended=reads_ended)
         for descriptor in ready:
             if descriptor in self._silent:
-                yield from self._take(self._forget(descriptor), reads_ended=reads_ended)
+                yield from self._take(self._forget(descriptor), None, reads_ended=reads_ended)
         if self._socket.fileno() in ready:
             yield from self._accept(reads_ended=reads_ended)
         elif time.monotonic() >= self._again_at_s:
@@ -116,7 +139,12 @@ class HandoverSocket:
     @property
     def has_waiting_peers(self) -> bool:
         """Whether a peer has connected and not yet sent anything, or was not yet accepted."""
-        return bool(self._silent) or self._has_more
+        return bool(self._silent) or self._has_more or self.has_unread_peers
+
+    @property
+    def has_unread_peers(self) -> bool:
+        """Whether a peer has sent its region, which is not read yet."""
+        return bool(self._unread)
 
     def descriptors(self) -> list[int]:
         """Return the descriptors that are needed before the first peer arrives."""
@@ -138,49 +166,98 @@ class HandoverSocket:
 
     def close(self) -> None:
         """Stop listening and remove the socket."""
-        for peer in self._silent.values():
+        for peer in (*self._silent.values(), *(each.socket for each in self._unread)):
             peer.close()
         self._silent.clear()
+        self._unread.clear()
         self._socket.close()
         self._spares.release()
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
 
-    def _accept(self, *, reads_ended: bool) -> Iterator[Arrival | EndedProcess | Exception]:
+    def _accept(self, *, reads_ended: bool) -> Iterator[Arrival | EndedProcesses | Exception]:
+        left = ACCEPTS_A_POLL
         self._has_more = False
-        for _ in range(ACCEPTS_A_POLL):
-            try:
-                peer = self._next_peer()
-            except BlockingIOError:
-                return
-            except EOFError:
-                self._events.unregister(self._socket)
-                return
-            except ProtocolError as error:
-                yield error
+        while left > 0:
+            if reads_ended and self._ended is not None:
+                accepted = self._accept_ended(self._ended, left)
+                left -= accepted.count
+                if accepted.data:
+                    yield from self._take_before(accepted.data)
+                    yield EndedProcesses(accepted.data)
+                if accepted.peer is not None:
+                    yield from self._admit(accepted.peer, accepted.received, reads_ended=True)
+                if accepted.none_waits:
+                    return
+                if not accepted.failed:
+                    continue
+            left -= 1
+            found = self._next_peer_or_problem()
+            if isinstance(found, socket.socket):
+                yield from self._admit(found, None, reads_ended=reads_ended)
                 continue
-            except OSError as error:  # out of descriptors, or the peer has disconnected
-                # Unregister, because epoll would report the socket again immediately.
-                self._events.unregister(self._socket)
-                self._again_at_s = time.monotonic() + _RETRY_S
-                yield error
+            if found is not None:
+                yield found
+            if not isinstance(found, ProtocolError):
                 return
-            peer.setblocking(False)
-            if _has_sent(peer):
-                yield from self._take(peer, reads_ended=reads_ended)
-                continue
-            if len(self._silent) >= _MAX_SILENT:
-                self._forget(next(iter(self._silent))).close()
-                yield ProtocolError("a peer connected and said nothing")
-            if not self._spares.restore():
-                peer.close()
-                self._spares.restore()
-                yield ProtocolError("no descriptor is left for a peer that connected and said nothing yet")
-                continue
-            self._silent[peer.fileno()] = peer
-            self._events.register(peer, select.EPOLLIN)
         self._has_more = True
+
+    def _next_peer_or_problem(self) -> socket.socket | Exception | None:
+        """Return the next peer, why it is lost, or why accepting must be retried later; None if there is none."""
+        try:
+            peer = self._next_peer()
+        except BlockingIOError:
+            return None
+        except EOFError:
+            self._events.unregister(self._socket)
+            return None
+        except ProtocolError as error:
+            return error
+        except OSError as error:  # out of descriptors, or the peer has disconnected
+            # Unregister, because epoll would report the socket again immediately.
+            self._events.unregister(self._socket)
+            self._again_at_s = time.monotonic() + _RETRY_S
+            return error
+        peer.setblocking(False)
+        return peer
+
+    def _accept_ended(self, acceptor: EndedAcceptor, most: int) -> Accepted:
+        self._spares.release(1)  # for the descriptor that arrives
+        try:
+            return acceptor.accept(self._socket.fileno(), most)
+        finally:
+            self._spares.restore()
+
+    def _admit(
+        self, peer: socket.socket, received: Message | None, *, reads_ended: bool
+    ) -> Iterator[Arrival | EndedProcesses | Exception]:
+        """Take what a peer has sent, or wait for it."""
+        if received is not None or _has_sent(peer):
+            if self.awaits_ends and received is None and reads_ended and len(self._unread) < _MAX_UNREAD:
+                self._unread.append(_UnreadPeer(credentials_of(peer).pid, time.monotonic() + _UNREAD_S, peer))
+            else:
+                yield from self._take(peer, received, reads_ended=reads_ended)
+            return
+        if len(self._silent) >= _MAX_SILENT:
+            self._forget(next(iter(self._silent))).close()
+            yield ProtocolError("a peer connected and said nothing")
+        if not self._spares.restore():
+            peer.close()
+            self._spares.restore()
+            yield ProtocolError("no descriptor is left for a peer that connected and said nothing yet")
+            return
+        self._silent[peer.fileno()] = peer
+        self._events.register(peer, select.EPOLLIN)
+
+    def _take_before(self, data: bytes) -> Iterator[Arrival | EndedProcesses | Exception]:
+        """Take the peers that precede entries: earlier programs of their processes, and their parents."""
+        if not self._unread:
+            return
+        pids = {pid for each in relatives_in(data) for pid in each}
+        count = max((number for number, each in enumerate(self._unread, 1) if each.pid in pids), default=0)
+        for _ in range(count):
+            yield from self._take(self._unread.popleft().socket, None, reads_ended=True)
 
     def _next_peer(self) -> socket.socket:
         try:
@@ -199,11 +276,13 @@ class HandoverSocket:
         self._events.unregister(descriptor)
         return self._silent.pop(descriptor)
 
-    def _take(self, peer: socket.socket, *, reads_ended: bool) -> Iterator[Arrival | EndedProcess | Exception]:
+    def _take(
+        self, peer: socket.socket, received: Message | None, *, reads_ended: bool
+    ) -> Iterator[Arrival | EndedProcesses | Exception]:
         self._spares.release(1)  # for the descriptor that arrives
         with peer:
             try:
-                arrival = _received(peer, keeps=self._keeps, reads_ended=reads_ended)
+                arrival = _arrival_of(peer, received, keeps=self._keeps, reads_ended=reads_ended)
             except (ProtocolError, OSError, ValueError) as error:
                 arrival = ProtocolError(str(error))
         if not self._spares.restore() and isinstance(arrival, Arrival) and arrival.watch >= 0:
@@ -220,11 +299,13 @@ def _has_sent(peer: socket.socket) -> bool:
     return bool(asking.poll(0))
 
 
-def _received(peer: socket.socket, *, keeps: bool, reads_ended: bool) -> Arrival | EndedProcess | ProtocolError | None:
-    """Receives a peer's message; None: it only checked for a listener and disconnected."""
+def _arrival_of(
+    peer: socket.socket, received: Message | None, *, keeps: bool, reads_ended: bool
+) -> Arrival | EndedProcesses | ProtocolError | None:
+    """Return what a peer has sent, which may have been received; None: it only checked for a listener."""
     pid, uid, _ = credentials_of(peer)
     try:
-        message, descriptors = receive_with_descriptors(peer, _MAX_BYTES, _MAX_DESCRIPTORS)
+        message, descriptors = received or receive_with_descriptors(peer, _MAX_BYTES, _MAX_DESCRIPTORS)
     except BlockingIOError:  # a duplicate of a connection that has been read
         return None
     if not message and not descriptors:
@@ -243,7 +324,7 @@ def _received(peer: socket.socket, *, keeps: bool, reads_ended: bool) -> Arrival
             # The data is complete only if it is read after the process's end.
             if reads_ended and has_ended(watch) and (ended := read_ended(descriptors[0], pid, token)) is not None:
                 _close(watch)
-                return ended
+                return EndedProcesses(ended)
             region = Region(descriptors[0])
             if region.token != token:
                 region.close()

@@ -68,6 +68,10 @@ class DrainReceiver(Protocol):
         """End the process image; nothing of it follows."""
         ...
 
+    def ended_processes(self, data: bytes) -> None:
+        """Accept process images that have ended, as entries of ``ended_process.py``; nothing else of them follows."""
+        ...
+
     def refused(self, counter: str, problem: str) -> None:
         """Report a refused process; ``counter`` is the counter for that."""
         ...

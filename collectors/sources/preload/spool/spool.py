@@ -21,6 +21,7 @@ from ....settings import SpoolSettings
 from ..records.lines import Lines
 from ..records.packing import Packer
 from ..records.ring_layout import LINE_BYTES
+from ..rings.ended_process import lines_in
 from .unarchived import Buffer, Segment, Unarchived
 from .unread_copy import UnreadCopy
 
@@ -38,7 +39,7 @@ PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
 SEGMENT_READ: Final = struct.Struct("<Q")
 IMAGE_STARTED, COUNTERS, LINES, DEFINITIONS, SETTLED, MALFORMED = range(1, 7)
-ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING = range(7, 12)
+ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING, ENDED_PROCESSES = range(7, 13)
 TO_THE_END: Final = 2**64 - 1
 COPY: Final = 2**64 - 2
 """In place of a segment's number: a report of the unread copy (its bytes, the number of its name from 1, whether it has
@@ -146,6 +147,10 @@ class SpoolWriter:
         if self._unarchived is not None:
             end = self._stored_bytes + self._frame_bytes
             self._unarchived.beginnings.add_end(token, end, self._stored_bytes)
+
+    def ended_processes(self, data: bytes) -> None:
+        """Write processes that have ended."""
+        self._write(ENDED_PROCESSES, 0, data, lines=lines_in(data))
 
     def refused(self, counter: str, problem: str) -> None:
         """Write that a process was refused."""

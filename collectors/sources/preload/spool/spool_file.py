@@ -17,8 +17,9 @@ from ....source import Closed, Input, Origin, SourceItem
 from ..._unpacked import unpacked
 from ..records.definition_log import end_of_entries
 from ..records.ring_layout import LAYOUT
+from ..rings.ended_process import check_entries
 from ..streams import Streams
-from .spool import DEFINITIONS, FRAME, LINES, PACKED, PAIR
+from .spool import DEFINITIONS, ENDED_PROCESSES, FRAME, LINES, PACKED, PAIR
 from .spool_reader import deliver_frame
 from .unread_copy import HEAD, MAGIC, VERSION
 
@@ -93,6 +94,8 @@ def _check(kind: int, payload: int, data: bytes) -> None:
     """Validate frames that a drain would have validated before writing; raises ValueError."""
     if kind == DEFINITIONS and end_of_entries(data[:payload], payload) != payload:
         raise ValueError("a definition breaks the layout")
+    if kind == ENDED_PROCESSES:
+        check_entries(data[:payload])
     if kind not in (LINES, PACKED) or payload < PAIR.size:
         return
     _, count = PAIR.unpack_from(data)
@@ -108,7 +111,7 @@ def _head(file: BinaryIO, about: Input) -> Origin:
     magic, version, layout, size = HEAD.unpack(head)
     if magic != MAGIC:
         raise InputError(about.name, None, "does not begin as one", expected)
-    if (version, layout) != (VERSION, LAYOUT):
+    if not 1 <= version <= VERSION or layout != LAYOUT:
         raise InputError(about.name, None, f"is of version {version}.{layout}", f"version {VERSION}.{LAYOUT}")
     try:
         return msgspec.msgpack.decode(file.read(min(size, _MAX_ORIGIN)), type=Origin)

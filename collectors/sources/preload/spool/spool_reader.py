@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ..records.lines import Lines
 from ..records.packing import unpacked
 from ..records.ring_layout import LINE_BYTES
+from ..rings.ended_process import lines_in
 from ..rings.process_image import DrainReceiver
 from ..rings.received_descriptors import receive_with_descriptors
 from .spool import (  # fmt: skip
@@ -27,6 +28,7 @@ from .spool import (  # fmt: skip
     COUNTERS,
     DEFINITIONS,
     ENDED,
+    ENDED_PROCESSES,
     FRAME,
     IMAGE_STARTED,
     LINES,
@@ -254,6 +256,9 @@ def deliver_frame(receiver: OwningReceiver, kind: int, token: int, payload: npt.
         receiver.still_running(token)
     elif kind == ENDED:
         receiver.ended(token)
+    elif kind == ENDED_PROCESSES:
+        receiver.ended_processes(data := payload.tobytes())
+        return lines_in(data)
     elif kind == MALFORMED:
         receiver.malformed(token, payload.tobytes().decode())
     elif kind == REFUSED:

@@ -23,7 +23,8 @@ from ....source import Origin
 from ..records.ring_layout import LAYOUT
 
 MAGIC: Final = b"IOTIDESP"
-VERSION: Final = 1
+VERSION: Final = 2
+"""Version 1 had no frames of several processes."""
 HEAD: Final = struct.Struct("<8sHHI")
 """magic, version, layout of the lines, size of the origin that follows as MessagePack. Then frames."""
 _SUFFIX: Final = ".spool"

@@ -21,6 +21,7 @@ from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import sleep_times
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
+from iotide.collectors.sources.preload.rings.ended_process import read_ended
 from iotide.collectors.sources.preload.spool.spool import SEGMENT_READ, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.network.descriptors import raise_limit
@@ -55,6 +56,17 @@ def alike(count: int) -> Lines:
     return made
 
 
+def ended_entries() -> list[bytes]:
+    """Entries of processes that have ended, of different sizes."""
+    entries = []
+    for count in (0, 1, 200):
+        with MadeRegion(64) as made:
+            made.set(left_out=count)
+            made.put(count)
+            entries.append(read_ended(made.descriptor, count, 77) or b"")
+    return entries
+
+
 TOKEN = st.integers(0, 2**64 - 1)
 SAID = st.one_of(
     st.tuples(st.just("begun"), TOKEN, st.integers(0, 2**31 - 1), st.binary(max_size=60), st.booleans()),
@@ -66,6 +78,9 @@ SAID = st.one_of(
     st.tuples(st.just("settled"), TOKEN),
     st.tuples(st.just("malformed"), TOKEN, st.text(st.characters(codec="utf-8"), max_size=20)),
     st.tuples(st.just("ended"), TOKEN),
+    st.tuples(
+        st.just("ended_processes"), st.lists(st.sampled_from(ended_entries()), min_size=1, max_size=40).map(b"".join)
+    ),
     st.tuples(st.just("refused"), st.text(max_size=5), st.text(max_size=20)),
     st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000).map(lines)),
     st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000).map(alike)),

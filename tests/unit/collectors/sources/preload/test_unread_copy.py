@@ -61,14 +61,17 @@ def calls_in(path: Path) -> int:
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A copy of 1,000 calls."""
+    """A copy of 1,000 calls, and of a process that has ended."""
     folder = tmp_path_factory.mktemp("spool")
-    with MadeRegion(lines=16_384) as made, closing(relayed(folder)) as source:
+    with MadeRegion(lines=16_384) as made, MadeRegion(64) as ended, closing(relayed(folder)) as source:
+        ended.set(token=78)
+        ended.put(3)
+        ended.hand_over_from_ended_process(folder / "gate")
         made.put(1000)
         made.hand_over(folder / "gate")
-        wait_for(lambda: source.listen() or source.waiting_calls >= 1000, what="events of all calls")
+        wait_for(lambda: source.listen() or source.waiting_calls >= 1003, what="events of all calls")
         wait_for(
-            lambda: source.listen() or (source.unread_copy and calls_in(source.unread_copy) >= 1000), what="a copy"
+            lambda: source.listen() or (source.unread_copy and calls_in(source.unread_copy) >= 1003), what="a copy"
         )
         assert source.unread_copy is not None
         return source.unread_copy.read_bytes()

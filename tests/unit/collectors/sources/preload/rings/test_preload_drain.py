@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.rings.drain import Drain
+from iotide.collectors.sources.preload.rings.ended_process import ended_processes_in
 from support.system.waiting import wait_for
 from support.tracing.regions import MadeRegion
 
@@ -44,6 +45,10 @@ class Told:
     def malformed(self, token: int, problem: str) -> None: ...
 
     def ended(self, token: int) -> None: ...
+
+    def ended_processes(self, data: bytes) -> None:
+        for ended in ended_processes_in(data):
+            ended.pass_on(self)
 
     def refused(self, counter: str, problem: str) -> None: ...
 
