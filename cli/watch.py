@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .common.arguments.key_options import key_options
+from .common.arguments.options import key_options
 from .common.arguments.parameter_types import FiniteRange
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import click
 
 from ...events.network.credentials import credentials_of
 from ..common.arguments.grouped_help import SectionCommand
-from ..common.arguments.key_options import key_options
+from ..common.arguments.options import key_options
 from ..common.arguments.parameter_types import FiniteRange
 from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.console.logs import log_to_standard_error

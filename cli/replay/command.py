@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ...events.counted_text import counted
-from ..common.arguments.key_options import key_options
+from ..common.arguments.options import key_options
 from ..common.arguments.parameter_types import FiniteRange
 from ..common.job_names import JobName
 

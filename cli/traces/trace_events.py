@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from ...analyzers.signal.clipping import clip
+from ...analyzers.signal.selection import clip
 from ...archive.blocks import MAGIC
 from ...archive.file.reader import ArchiveReader
 from ...collectors.source import Input, Origin

@@ -1,4 +1,4 @@
-"""Options that several sub-commands share."""
+"""Options that several sub-commands share, also those of commands that connect to an aggregator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 import math
 from collections.abc import Callable
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -15,6 +16,7 @@ from .parameter_types import FiniteRange
 
 _AUTOMATIC: Final = ("auto", "-1")  # FTIO's spelling is -1
 _LOWEST_HZ, _HIGHEST_HZ = 1e-6, 1e6
+_FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
 def _frequency_of(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
@@ -148,3 +150,19 @@ def _add_options(function: Callable[..., Any], live: bool) -> Callable[..., Any]
     for option in reversed(_options(live)):
         command = option(command)
     return command
+
+
+def key_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--key`` and ``--server-key``; the command gets both files, or neither, as ``keys``."""
+
+    @click.option("--key", "key", type=_FILE, metavar="FILE", envvar="IOTIDE_KEY", show_envvar=True,
+                  help="Own secret key (`iotide keys new`), if the aggregator requires one.")  # fmt: skip
+    @click.option("--server-key", "server_key", type=_FILE, metavar="FILE", envvar="IOTIDE_SERVER_KEY",
+                  show_envvar=True, help="The aggregator's public key; required with --key.")  # fmt: skip
+    @wraps(command)
+    def with_keys(*arguments: Any, key: Path | None, server_key: Path | None, **options: Any) -> Any:
+        if (key is None) != (server_key is None):
+            raise click.UsageError("--key and --server-key need each other: give both")
+        return command(*arguments, keys=(key, server_key), **options)
+
+    return with_keys

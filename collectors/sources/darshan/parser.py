@@ -37,7 +37,7 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
         InputError: the library could not read the log to its end; messages read before were yielded.
     """
     # -P: do not import modules from the working directory
-    command = [sys.executable, "-P", "-m", f"{__package__}.child", str(path.absolute())]
+    command = [sys.executable, "-P", "-m", f"{__package__}.library_subprocess", str(path.absolute())]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.offline.reconstruction import reconstruct
+from iotide.analyzers.offline.detection import reconstruct
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces

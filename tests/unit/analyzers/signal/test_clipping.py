@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.signal.clipping import clip
+from iotide.analyzers.signal.selection import clip
 from iotide.events import EventBatch, Kind, make_batch
 
 event = st.tuples(st.integers(0, 1000), st.one_of(st.just(0), st.integers(1, 400)), st.integers(0, 10**12))
