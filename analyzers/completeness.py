@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
+from .common.state import Packed
+
 _MAX_MARKS: Final = 512  # maximum number of stored times
 _MAX_HOLES: Final = 256  # maximum number of stored gaps
+_MOST: Final = 2**63 - 1  # at which stored sums saturate
 
 
 class _Hole(Struct):
@@ -25,25 +29,36 @@ class _Hole(Struct):
         return overlap / (self.end_ns - self.start_ns) if self.end_ns > self.start_ns else 1.0
 
 
-class Completeness:
+class Completeness(Packed):
     """Counts received and lost calls and bytes over time. Memory is bounded: old marks are thinned, old gaps merged."""
 
     def __init__(self) -> None:
-        self._times: list[int] = []
-        self._sums: list[tuple[int, int]] = []  # cumulative calls and bytes up to each time
+        self._times = array("q")
+        self._events, self._moved = array("q"), array("q")  # cumulative calls and bytes up to each time
         self._total = (0, 0)
         self._holes: list[_Hole] = []
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state in lists, as saved states have it."""
+        sums = list(zip(self._events, self._moved, strict=True))
+        return {"_times": list(self._times), "_sums": sums, "_total": self._total, "_holes": self._holes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._times, self._total, self._holes = array("q", state["_times"]), state["_total"], state["_holes"]
+        self._events = array("q", [events for events, _ in state["_sums"]])
+        self._moved = array("q", [min(moved, _MOST) for _, moved in state["_sums"]])
 
     def add_received(self, until_ns: int, events: int, moved: int) -> None:
         """Add received calls and the bytes that they moved."""
         self._total = (self._total[0] + events, self._total[1] + moved)
         if self._times and until_ns <= self._times[-1]:
-            self._sums[-1] = self._total
+            self._events[-1], self._moved[-1] = self._total[0], min(self._total[1], _MOST)
             return
         self._times.append(until_ns)
-        self._sums.append(self._total)
+        self._events.append(self._total[0])
+        self._moved.append(min(self._total[1], _MOST))
         if len(self._times) > _MAX_MARKS:
-            del self._times[1:-1:2], self._sums[1:-1:2]
+            del self._times[1:-1:2], self._events[1:-1:2], self._moved[1:-1:2]
 
     def add_lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
         """Add a loss: calls, and a lower bound of bytes, lost somewhere in [start, end]."""
@@ -77,7 +92,9 @@ class Completeness:
             return 0.0, 0.0
         low, high = self._times[after - 1], self._times[after]
         part = (at_ns - low) / (high - low)
-        (events, moved), (more_events, more_moved) = self._sums[after - 1], self._sums[after]
+        (events, more_events), (moved, more_moved) = (
+            column[after - 1 : after + 1] for column in (self._events, self._moved)
+        )
         return events + part * (more_events - events), moved + part * (more_moved - moved)
 
 

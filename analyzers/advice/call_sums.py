@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
 from ..common.grouping import Grouping
-from ..common.state import Ints, State, widened
+from ..common.state import Ints, Packed, narrowest
 
 DEEP: Final = 1
 """Bit for calls made by another traced call."""
@@ -88,9 +88,7 @@ def split(key: Ints) -> Keys:
 
 Indices = npt.NDArray[np.intp]
 _CEILING: Final = 2**62  # value at which sums saturate
-_INITIAL_ROWS: Final = 16  # initial number of rows
-_AT_ONCE: Final = 8192  # number of buffered rows that triggers a merge
-LOWEST: Final = -_CEILING
+_AT_ONCE: Final = 2048  # number of buffered rows that triggers a merge
 
 
 class Rows(NamedTuple):
@@ -102,8 +100,11 @@ class Rows(NamedTuple):
     most: Ints
 
 
-class Table(State):
-    """Stores ``width`` sums, a minimum and a maximum per key. Keys beyond the budget add to their fallback."""
+class Table(Packed):
+    """Stores ``width`` sums, a minimum and a maximum per key. Keys beyond the budget add to their fallback.
+
+    Columns are in the narrowest integer types that hold them, as most sums of a job's thousands of rows are small.
+    """
 
     def __init__(self, budget: int, width: int) -> None:
         self._dropped = 0
@@ -111,10 +112,23 @@ class Table(State):
         self._waiting: list[npt.NDArray[np.int64]] = []
         self._length = 0
         self._keys = np.zeros(0, np.int64)  # ascending
-        self._at = np.zeros(0, np.intp)  # row of each key
-        self._sums = np.zeros((_INITIAL_ROWS, width), np.int64)
-        self._least = np.full(_INITIAL_ROWS, _CEILING, np.int64)
-        self._most = np.full(_INITIAL_ROWS, LOWEST, np.int64)
+        # of each key: sums, least value, and the difference to the greatest
+        self._columns: list[npt.NDArray[Any]] = [np.zeros(0, np.int8)] * (width + 2)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state in wide columns, as saved states have it."""
+        keys, sums, least, most = self._rows()
+        return {
+            "_dropped": self._dropped, "_budget": self._budget, "_waiting": self._waiting, "_length": self._length,
+            "_keys": keys, "_at": np.arange(len(keys)), "_sums": sums, "_least": least, "_most": most,
+        }  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._dropped, self._budget = state["_dropped"], state["_budget"]
+        self._waiting, self._length = state["_waiting"], state["_length"]
+        self._keys, at = state["_keys"], state["_at"]
+        least, most = state["_least"][at], state["_most"][at]
+        self._columns = [narrowest(column) for column in (*state["_sums"][at].T, least, most - least)]
 
     def add(self, key: Ints, columns: Sequence[Ints], least: Ints, most: Ints, fallback: Ints) -> None:
         """Add rows.
@@ -129,15 +143,20 @@ class Table(State):
         self._waiting.append(np.stack([key, fallback, least, most, *columns]))
         self._length += len(key)
         if self._length >= _AT_ONCE:
-            self._merge()
+            self.merge()
 
     @property
     def dropped(self) -> int:
         """Amount added under fallback keys, in units of the first column."""
-        self._merge()
+        self.merge()
         return self._dropped
 
-    def _merge(self) -> None:
+    def rows(self) -> Rows:
+        """Return a copy of all rows."""
+        self.merge()
+        return self._rows()
+
+    def merge(self) -> None:
         """Merge buffered rows. Buffering pays off, since looking keys up is expensive."""
         if not self._waiting:
             return
@@ -145,18 +164,29 @@ class Table(State):
         self._waiting, self._length = [], 0
         alike = Grouping([key])
         sums = alike.sums([*columns])
-        least, most = alike.least(least), alike.most(most)
+        least, most = np.minimum(alike.least(least), _CEILING), np.maximum(alike.most(most), -_CEILING)
         key, fallback = key[alike.first], fallback[alike.first]
-        target, known = self._find(key)
-        if not known.all():
-            key = self._admitted(key, np.flatnonzero(~known), sums[:, 0], fallback)
+        at, is_known = self._find(key)
+        if not is_known.all():
+            key = self._replaced(key, np.flatnonzero(~is_known), sums[:, 0], fallback)
             again = Grouping([key])  # several keys may share one fallback
             sums, least, most = again.sums([*sums.T]), again.least(least), again.most(most)
-            target, _ = self._find(key[again.first])
-        values = sums
-        self._sums[target] = np.minimum(self._sums[target] + values, _CEILING)
-        self._least[target] = np.minimum(self._least[target], least)
-        self._most[target] = np.maximum(self._most[target], most)
+            key = key[again.first]
+            _, is_known = self._find(key)
+            self._insert(np.sort(key[~is_known]))
+            at, _ = self._find(key)
+        *before, before_least, before_span = (column[at].astype(np.int64) for column in self._columns)
+        lowest = np.where(is_known, np.minimum(before_least, least), least)
+        highest = np.where(is_known, np.maximum(before_least + before_span, most), most)
+        after = [np.minimum(old + new, _CEILING) for old, new in zip(before, sums.T, strict=True)]
+        self._columns = [
+            _written(column, at, values)
+            for column, values in zip(self._columns, (*after, lowest, highest - lowest), strict=True)
+        ]
+
+    def _rows(self) -> Rows:
+        *sums, least, span = (column.astype(np.int64) for column in self._columns)
+        return Rows(self._keys, np.stack(sums, axis=1), least, least + span)
 
     def _find(self, key: Ints) -> tuple[Indices, npt.NDArray[np.bool_]]:
         """Return the row of each key, and whether the key is known."""
@@ -164,36 +194,35 @@ class Table(State):
             return np.zeros(len(key), np.intp), np.zeros(len(key), np.bool_)
         place = np.searchsorted(self._keys, key)
         place[place == len(self._keys)] = 0
-        return self._at.take(place), self._keys.take(place) == key
+        return place, self._keys.take(place) == key
 
-    def _admitted(self, key: Ints, fresh: Indices, count: Ints, fallback: Ints) -> Ints:
-        """Admit new keys while there is room. Returns the keys to use: fallbacks replace keys without room."""
+    def _replaced(self, key: Ints, fresh: Indices, count: Ints, fallback: Ints) -> Ints:
+        """Return the keys to use: fallbacks replace new keys without room. ``fresh`` are the new keys' places."""
         new, first = np.unique(key[fresh], return_index=True)
-        order = np.argsort(first)  # first come, first served
         room = max(self._budget - len(self._keys), 0)
-        if len(new) > room:
-            kept = np.isin(key[fresh], new[order[:room]])
-            without = fresh[~kept]
-            self._dropped += int(count[without].sum())
-            key = key.copy()
-            key[without] = fallback[without]
-            new = np.unique(np.concatenate([new[order[:room]], np.setdiff1d(fallback[without], self._keys)]))
-        else:
-            new = new[order]
-        rows = len(self._keys) + np.arange(len(new))
-        keys, at = np.concatenate([self._keys, new]), np.concatenate([self._at, rows])
-        ascending = np.argsort(keys, kind="stable")
-        self._keys, self._at = keys[ascending], at[ascending]
-        if len(keys) > len(self._least):
-            length = max(len(keys), 2 * len(self._least))
-            wider = np.zeros((length, self._sums.shape[1]), np.int64)
-            wider[: len(self._sums)] = self._sums
-            self._sums = wider
-            self._least, self._most = widened(self._least, length, _CEILING), widened(self._most, length, LOWEST)
+        if len(new) <= room:
+            return key
+        admitted = new[np.argsort(first)[:room]]  # first come, first served
+        without = fresh[~np.isin(key[fresh], admitted)]
+        self._dropped += int(count[without].sum())
+        key = key.copy()
+        key[without] = fallback[without]
         return key
 
-    def rows(self) -> Rows:
-        """Return a copy of all rows."""
-        self._merge()
-        at = self._at
-        return Rows(self._keys, self._sums[at], self._least[at], self._most[at])
+    def _insert(self, new: Ints) -> None:
+        """Insert rows of zeros for new keys, ascending."""
+        if not len(new):
+            return
+        keys = np.concatenate([self._keys, new])
+        order = np.argsort(keys, kind="stable")
+        self._keys = keys[order]
+        self._columns = [np.concatenate([column, np.zeros(len(new), column.dtype)])[order] for column in self._columns]
+
+
+def _written(column: npt.NDArray[Any], at: Indices, values: Ints) -> npt.NDArray[Any]:
+    """Write values into rows of a column, or of a copy in a wider type if they do not fit."""
+    values = narrowest(values)
+    if values.itemsize > column.itemsize:
+        column = column.astype(values.dtype)
+    column[at] = values
+    return column

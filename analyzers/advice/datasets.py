@@ -82,6 +82,10 @@ class DatasetTable(State):
         file = batch.file[at][alike.first].astype(np.int64)
         self._table.add(key[alike.first], [*sums.T], file, file, np.full_like(file, _REST))
 
+    def merge(self) -> None:
+        """Merge buffered rows."""
+        self._table.merge()
+
     def rows(self) -> Sums:
         """Return a copy of all rows; the minimum and maximum are file numbers."""
         return self._table.rows()

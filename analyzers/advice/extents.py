@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...events import EventBatch, Flag, Kind, Layer
 from ...events.batch import IntArray
 from ..common.grouping import Grouping
-from ..common.state import Ints, Rows, State
+from ..common.state import Ints, Packed, Rows, State, narrowest
 from .threads import Threads
 
 _NOWHERE: Final = -1  # no earlier call through this handle
@@ -148,6 +148,13 @@ _KINDS[[Kind.CREATE, Kind.SEEK, Kind.READ, Kind.WRITE, *_SHOWS]] = True
 _LAYERS: Final = np.zeros(256, np.bool_)
 _LAYERS[[Layer.POSIX, Layer.KERNEL]] = True
 _COLUMNS: Final = 8
+_LOW, _HIGH, _FIRST, _LAST = 3, 4, 5, 6  # columns of a range
+_LOOSE: Final = 256
+"""Maximum number of extents in wide columns."""
+
+
+_Packed = list[npt.NDArray[Any]]
+"""Columns of extents. Sizes and durations replace the ends."""
 
 
 class Extents(NamedTuple):
@@ -183,7 +190,7 @@ class Flushes(NamedTuple):
     at: Ints
 
 
-class ExtentTable(State):
+class ExtentTable(Packed, State):
     """Extents of the first calls of each stream; extents beyond the budget are dropped.
 
     Attributes:
@@ -196,10 +203,22 @@ class ExtentTable(State):
         self._positions = Positions(_HANDLES)
         self._calls: dict[int, int] = {}
         self._held: dict[int, int] = {}
-        self._extents: list[Ints] = []
+        self._extents: list[Ints] = []  # the latest
+        self._packed: list[_Packed] = []  # the others
         self._shown: list[Ints] = []
         self._length = 0
         self._shows = 0
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state with all extents in wide columns, as saved states have it."""
+        state = dict(vars(self))
+        state["_extents"] = [*map(_unpacked, state.pop("_packed")), *self._extents]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._packed = []
+        self.pack()
 
     def update(self, batch: EventBatch, stream: Ints, threads: Threads, data: npt.NDArray[np.bool_]) -> None:
         """Add calls.
@@ -241,13 +260,22 @@ class ExtentTable(State):
 
     def extents(self) -> Extents:
         """Return a copy of all extents."""
-        columns = np.concatenate(self._extents, axis=1) if self._extents else np.zeros((_COLUMNS, 0), np.int64)
-        stream, file, write, low, high, first, last, thread = columns
+        parts = [np.zeros((_COLUMNS, 0), np.int64), *map(_unpacked, self._packed), *self._extents]
+        stream, file, write, low, high, first, last, thread = np.concatenate(parts, axis=1)
         return Extents(stream, file, write.astype(np.bool_), low, high, first, last, thread)
 
     def flushes(self) -> Flushes:
         """Return the times at which writes became visible."""
         return Flushes(*(np.concatenate(self._shown, axis=1) if self._shown else np.zeros((3, 0), np.int64)))
+
+    def pack(self) -> None:
+        """Store all extents in the narrowest integer types that hold them."""
+        if self._extents:
+            columns = np.concatenate(self._extents, axis=1)
+            columns[_HIGH] -= columns[_LOW]
+            columns[_LAST] -= columns[_FIRST]
+            self._packed.append([narrowest(column) for column in columns])
+            self._extents = []
 
     def _with_room(self, rows: Rows, stream: Ints) -> Rows:
         """Return the rows of streams that are still below their bounds."""
@@ -293,7 +321,17 @@ class ExtentTable(State):
                 ]
             )
         )  # fmt: skip
+        if sum(part.shape[1] for part in self._extents) >= _LOOSE:
+            self.pack()
         self._length += len(begin)
         numbers, counts = np.unique(stream[begin], return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             self._held[number] = self._held.get(number, 0) + count
+
+
+def _unpacked(columns: _Packed) -> Ints:
+    """Return the wide columns of extents, int64[columns, n]."""
+    made = np.stack([column.astype(np.int64) for column in columns])
+    made[_HIGH] += made[_LOW]
+    made[_LAST] += made[_FIRST]
+    return made

@@ -81,7 +81,11 @@ class AdviceAnalyzer:
         self._threads.close(stream)
 
     def compact(self) -> None:
-        """Do nothing; no events are held back."""
+        """Store buffered sums and byte ranges in less memory."""
+        self._cells.merge()
+        self._places.merge()
+        self._datasets.merge()
+        self._extents.pack()
 
     def losses(self) -> dict[str, int]:
         """Return losses by reason: number of calls, threads, handles or extents without room."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 LONG_AGO = -(2**62)
 """Time before every timestamp, ns."""
+_NARROW: Final = (np.int8, np.int16, np.int32)
 
 
 class State:
@@ -33,6 +34,20 @@ class State:
         return made
 
 
+class Packed:
+    """Object whose form in memory is not that of saved states, which other releases read."""
+
+    __slots__ = ()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the saved attributes by name."""
+        raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the saved attributes."""
+        raise NotImplementedError
+
+
 def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, (np.ndarray, dict, list, set)) else value
 
@@ -42,6 +57,13 @@ def widened(old: npt.NDArray[Any], length: int, fill: int = 0) -> npt.NDArray[An
     new = np.full(length, fill, old.dtype)
     new[: len(old)] = old
     return new
+
+
+def narrowest(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy of integers in the smallest signed type that holds them."""
+    most = max(-1 - int(column.min(initial=0)), int(column.max(initial=0)))
+    narrow = next((dtype for dtype in _NARROW if most <= np.iinfo(dtype).max), np.int64)
+    return column.astype(narrow)
 
 
 def distinct(values: Ints) -> tuple[Ints, Rows]:

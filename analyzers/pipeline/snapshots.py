@@ -21,7 +21,7 @@ from msgspec.msgpack import Ext
 from pydantic import BaseModel
 
 from ...events import IotideError
-from ..common.state import State
+from ..common.state import Packed, State
 from .stored_names import attributes_of, class_of, stored_attributes, stored_class
 
 FORMAT: Final = 1
@@ -244,6 +244,9 @@ class _Reader:
         if issubclass(cls, tuple):
             return cls(*self._all(values))
         made = self._made[number] = cls.__new__(cls, *made_of)
+        if issubclass(cls, Packed):
+            made.__setstate__(dict(zip(names, self._all(values), strict=True)))
+            return made
         for name, each in zip(names, values, strict=True):
             object.__setattr__(made, name, self.value(each))
         return made
@@ -274,6 +277,9 @@ def _attributes(value: Any, where: str) -> tuple[tuple[str, ...], list[object]]:
         return names, [getattr(value, name) for name in names]
     if isinstance(value, tuple):
         return tuple(value._fields), list(value)  # type: ignore[attr-defined]
+    if isinstance(value, Packed):
+        state = value.__getstate__()
+        return tuple(state), list(state.values())
     slots = [name for each in reversed(kind.__mro__) for name in _slots(each) if hasattr(value, name)]
     names = (*slots, *getattr(value, "__dict__", {}))
     return names, [getattr(value, name) for name in names]

@@ -36,7 +36,7 @@ class BandwidthSignal:
     finest level that fits its time range; the levels above sum its bins.
 
     Bins start at multiples of their length, independent of any window. Requests may come in any order: each is placed
-    by its time at every level that covers it. Memory grows with the length of the signal up to ``8 * capacity *
+    by its time at every level that covers it. Memory grows with the number of bins with bytes, up to ``8 * capacity *
     levels`` bytes.
 
     Timestamps far in the future (a clock jump) must not push the real signal out of the rings. A request is *ahead* if

@@ -9,14 +9,13 @@ import numpy.typing as npt
 
 from ....events import Kind
 from ...common.grouping import Grouping
-from ...common.state import Ints, State
+from ...common.state import Ints, State, narrowest
 
 READ, WRITE, OPEN, CLOSE, OTHER = range(5)
 OPERATIONS: Final = ("read", "write", "open", "close", "other")
 _FINEST_NS: Final = 1_000  # initial length of a step, ns
 _OF_NODE: Final = 2 * len(OPERATIONS)
 _LATEST_STEP: Final = 2**40  # maximum length of a step, ns
-_NARROW: Final = (np.int8, np.int16, np.int32)
 _COLUMNS: Final = 6  # operation and node, first start, last end, count, ns, bytes
 _OPERATION: Final = np.full(256, OTHER, np.int64)
 _OPERATION[[Kind.READ, Kind.WRITE, Kind.CREATE, Kind.DUPLICATE, Kind.DESTROY]] = READ, WRITE, OPEN, OPEN, CLOSE
@@ -119,7 +118,7 @@ def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int
 def _narrow(marks: npt.NDArray[np.int64]) -> _Marks:
     """Store columns in the smallest integer types. The duration replaces the end of each mark."""
     what, start, end, *sums = marks
-    return tuple(_smallest(column) for column in (what, start, end - start, *sums))
+    return tuple(narrowest(column) for column in (what, start, end - start, *sums))
 
 
 def _wide(marks: _Marks) -> npt.NDArray[np.int64]:
@@ -127,11 +126,3 @@ def _wide(marks: _Marks) -> npt.NDArray[np.int64]:
     made = np.stack([column.astype(np.int64) for column in marks])
     made[2] += made[1]
     return made
-
-
-def _smallest(column: Ints) -> npt.NDArray[Any]:
-    if not len(column):
-        return column
-    most = max(-1 - int(column.min()), int(column.max()))
-    narrowest = next((dtype for dtype in _NARROW if most <= np.iinfo(dtype).max), np.int64)
-    return column.astype(narrowest)

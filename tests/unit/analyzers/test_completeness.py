@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.analyzers.completeness import Completeness
+from iotide.analyzers.pipeline.snapshots import restore, snapshot
 
 SECOND = 10**9
 
@@ -56,3 +57,16 @@ def test_whole_run_has_the_exact_share_however_much_was_merged(
         made.add_lost(start, start + length, events, 0)
     arrived, missing = sum(events for _, events in seen), sum(events for _, _, events in lost)
     assert made.share(-1, 2 * 10**6) == pytest.approx(arrived / (arrived + missing))
+
+
+def test_restored_marks_give_the_same_shares() -> None:
+    made = Completeness()
+    for second in range(1, 11):
+        made.add_received(second * SECOND, second, 2**62)
+    made.add_lost(4 * SECOND, 5 * SECOND, 7, 2**40)
+    restored: Completeness = restore(snapshot(made))
+    for each in (made, restored):
+        each.add_received(11 * SECOND, 5, 1)
+    windows = [(low * SECOND // 2, high * SECOND // 2) for low in range(24) for high in range(low, 24)]
+    assert [restored.share(*window) for window in windows] == [made.share(*window) for window in windows]
+    assert made.__getstate__()["_sums"][1] == (3, 2**63 - 1)  # type: ignore[index]
