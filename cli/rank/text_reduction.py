@@ -22,7 +22,6 @@ from ..common.atomic_files import complete_file
 
 ARCHIVE: Final = ".iotide"
 _CHUNK: Final = 1 << 20
-_MAX_LINE_BYTES: Final = 1 << 20
 _HEAD_BYTES: Final = 65_536
 _KERNEL: Final = ("bpftrace", "lttng", "perf", "trace-cmd")
 _JSON: Final = ("jsonl", "locks")
@@ -101,7 +100,7 @@ def _format(path: Path) -> str:
 
 def _filtered_pieces(path: Path, threads: Threads) -> Iterator[tuple[Block, Mask]]:
     select = _selector(path, threads)
-    buffer = LineBuffer(_MAX_LINE_BYTES, as_is=True)
+    buffer = LineBuffer(as_is=True)
     with path.open("rb") as file:
         while data := file.read(_CHUNK):
             block = buffer.feed(data)

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 
 _NEWLINE = ord("\n")
+MAX_LINE_BYTES: Final = 1 << 20
+"""Maximum length of a line of any source, bytes."""
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 """UTF-8 byte order mark, which Windows editors write at the beginning of a file."""
 
@@ -25,7 +27,7 @@ class Block:
 class LineBuffer:
     """Splits input into lines and buffers the incomplete last one.
 
-    If the first line ends in CR LF, as terminals write it (``ssh -t``), the ends of all lines become LF.
+    Lines that end in CR LF, as terminals write it (``ssh -t``), end in LF then. A log may have both.
 
     Args:
         limit: maximum length of a line, bytes. Longer lines are discarded, so that a file without line ends cannot
@@ -34,9 +36,8 @@ class LineBuffer:
         as_is: leave the ends of lines unchanged.
     """
 
-    def __init__(self, limit: int, *, as_is: bool = False) -> None:
+    def __init__(self, limit: int = MAX_LINE_BYTES, *, as_is: bool = False) -> None:
         self._as_is = as_is
-        self._returns = False
         self._cut: list[int] = []
         self._limit = limit
         self._pieces: list[bytes] = []
@@ -76,10 +77,7 @@ class LineBuffer:
         return cut
 
     def _with_one_end(self, lines: bytes) -> bytes:
-        if self._line == 1 and not self._as_is:
-            end = lines.find(b"\n")
-            self._returns = end > 0 and lines[end - 1 : end] == b"\r"
-        return lines.replace(b"\r\n", b"\n") if self._returns else lines
+        return lines.replace(b"\r\n", b"\n") if b"\r" in lines and not self._as_is else lines
 
     def _buffer(self, data: bytes) -> None:
         if not data:

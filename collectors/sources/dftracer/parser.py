@@ -11,12 +11,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...files.lines import Block, LineBuffer
+from ...files.lines import MAX_LINE_BYTES, Block, LineBuffer
 from ...source import Changed, Chunk, Closed, Input, Opened, SourceItem
 from .process import Process
 from .records import AGGREGATED, COMPLETE, METADATA, Arguments, Record, decode, decode_line, meanings
 
-MAX_LINE_BYTES: Final = 1 << 20
 MAX_STREAMS: Final = 16_384
 MAX_NAMES: Final = 1_000_000
 ProcessKey: TypeAlias = tuple[int, Any]
@@ -35,7 +34,7 @@ class DftracerParser:
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._lines = LineBuffer()
         self._names: dict[str, str] = {}
         self._processes: dict[ProcessKey, Process] = {}
         self._nodes: dict[int, ProcessKey] = {}

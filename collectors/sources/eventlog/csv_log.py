@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...files.lines import Block, LineBuffer
+from ...files.lines import MAX_LINE_BYTES, Block, LineBuffer
 from ...source import Input, SourceItem
 from .cases import CaseStreams
 from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 
-MAX_LINE_BYTES: Final = 1 << 20
 EXPECTED: Final = f"a line of comma-separated values with {EXPECTED_COLUMNS}"
 
 _NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size", "depth")
@@ -29,7 +28,7 @@ class CsvParser:
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._lines = LineBuffer()
         self._streams = CaseStreams(about, "csv")
         self._table = TableCases(self._streams)
         self._columns: dict[str, int] | None = None

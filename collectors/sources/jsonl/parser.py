@@ -25,12 +25,11 @@ from ....events import (
 )  # fmt: skip
 from ....events.definitions import MAX_TEXT
 from ...call_classes import classify
-from ...files.lines import Block, LineBuffer
+from ...files.lines import MAX_LINE_BYTES, Block, LineBuffer
 from ...source import Chunk, Closed, Input, Opened, Origin, SourceItem
 from ...text_numbers import TextNumbers
 from .lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
 
-MAX_LINE_BYTES = 1 << 20
 MAX_STREAMS = 4096
 _DECODED_BYTES: Final = 1 << 18  # lines that are decoded at a time; the objects of more lines do not fit a core's cache
 
@@ -62,7 +61,7 @@ class JsonLinesParser:
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._lines = LineBuffer()
         self._decoder = LineDecoder()
         self._streams: dict[tuple[str, ...], _Stream] = {}
 

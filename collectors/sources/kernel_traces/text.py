@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ....events import InputError, StreamInfo
 from ....events.kernel import KernelEvent
-from ...files.lines import Block, LineBuffer
+from ...files.lines import MAX_LINE_BYTES, Block, LineBuffer
 from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .lexing.dialect import INTERRUPT_KINDS, Dialect, events_lost
 from .lexing.line import LineKind, Lines, scan
@@ -70,7 +70,6 @@ def _needed(rows: Rows, marks: Mask, users: Mask) -> Mask:
     return needed
 
 
-MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024
 _PIECE_BYTES: Final = 1 << 20
 _SHOWN: Final = 12
@@ -94,7 +93,7 @@ class KernelTextParser:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
         self._dialect = dialect
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._lines = LineBuffer()
         self._events = Events(dialect)
         self._clock = Clock(about.modified_ns)
         self._order = Order()

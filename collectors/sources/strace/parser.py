@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
-from ...files.lines import Block, LineBuffer
+from ...files.lines import MAX_LINE_BYTES, Block, LineBuffer
 from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .arguments import Arguments, CallTable, arguments_of
 from .line import LineKind, Lines, StampReader, Times, scan
@@ -22,7 +22,6 @@ from .unfinished_calls import CallAssembler, SecondHalfFinder
 
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|([0-7]{1,3})|(.))")
 _CHARACTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
-MAX_LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20
 _BY_RINGS = "calls that hand reads and writes to the kernel (io_uring_enter, io_submit), which the trace does not have"
 _TRANSFERRED = "reads by calls that move data between files (copy_file_range, sendfile ...), which count as writes"
@@ -101,7 +100,7 @@ class StraceParser:
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._lines = LineBuffer()
         self._second_halves, self._assembler = SecondHalfFinder(about), CallAssembler(about)
         self._stamps: StampReader | None = None
         self._stream = ""

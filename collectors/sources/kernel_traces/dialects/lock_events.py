@@ -12,12 +12,11 @@ import numpy as np
 from .....events import Interner, Layer, StreamInfo, make_batch
 from .....events.kernel import COMM, LOCK, KernelEvent, text_about
 from .....events.network.malformed import MALFORMED
-from ....files.lines import Block, LineBuffer
+from ....files.lines import MAX_LINE_BYTES, Block, LineBuffer
 from ....source import Chunk, Closed, Input, Opened, SourceItem
 from ....text_numbers import TextNumbers
 from ..lexing.dialect import events_lost
 
-MAX_LINE_BYTES: Final = 1 << 16
 _LATEST_NS: Final = 4_600_000_000 * 10**9
 _EXPECTED: Final = (
     'an object such as {"event": "mutex_lock_req", "lock": "0x7f10", "tid": 12, "ts": 1.25}; '
@@ -47,7 +46,7 @@ class LockEventsParser:
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._lines = LineBuffer()
         self._decoder = msgspec.json.Decoder(_Line)
         self._interner = Interner()
         self._locks = TextNumbers[str](lambda text: self._text(LOCK, text))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.collectors.files.lines import MAX_LINE_BYTES
 from iotide.collectors.source import Input, Origin
-from iotide.collectors.sources.strace import parser as strace
 from iotide.collectors.sources.strace.parser import StraceParser, name_parts
 from iotide.events import Flag, Kind, Layer
 from support.formats.parsing import only_stream, parse, split_at
@@ -431,10 +431,9 @@ def test_halves_make_the_same_calls_line_by_line_and_all_at_once(lines: list[byt
     assert list(map(str, about.problems.first)) == list(map(str, other.problems.first))
 
 
-def test_line_that_never_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strace, "MAX_LINE_BYTES", 200)
+def test_line_that_never_ends_is_cut() -> None:
     good = text_of("17 1795229276.1 close(3</x>) = 0 <0.1>")
-    streams, about = parse(StraceParser, [good, b"x" * 201, b"x" * 500, b"\n" + good])
+    streams, about = parse(StraceParser, [good, b"x" * (MAX_LINE_BYTES + 1), b"x" * 500, b"\n" + good])
     assert len(only_stream(streams).events) == 2
     assert about.counters["lines"] == accounted(about.counters) == 3
 
