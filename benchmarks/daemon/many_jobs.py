@@ -20,7 +20,8 @@ from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, StreamInfo
 
-JOBS = 100
+JOBS = 700
+"""Jobs whose memory is measured. From 683 on, none queues more events than one of 10,000 jobs."""
 BURSTS = 120
 EVENTS = 16
 STEP_S = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.advice.cells import Table
+from iotide.analyzers.advice.call_sums import Table
 from iotide.analyzers.advice.extents import Extents, ExtentTable
 from iotide.analyzers.advice.threads import Threads
 from iotide.analyzers.pipeline.snapshots import restore, schema, snapshot
