@@ -256,19 +256,15 @@ class _Async(_Subscription[_Message]):
 
 
 class AsyncSubscriber(_Async[Prediction]):
-    """Receives predictions."""
+    """Receives predictions like ``Subscriber``."""
 
-    _topic = _PREDICTION
-    _nothing_yet = "no prediction{of_jobs} yet; predictions come while calls arrive"
-    _model = Prediction
+    _topic, _nothing_yet, _model = Subscriber._topic, Subscriber._nothing_yet, Subscriber._model
 
 
 class AsyncJobSubscriber(_Async[JobSummary]):
     """Receives jobs like ``JobSubscriber``."""
 
-    _topic = _JOB
-    _nothing_yet = "no job{of_jobs} has appeared or changed its state yet"
-    _model = JobSummary
+    _topic, _nothing_yet, _model = JobSubscriber._topic, JobSubscriber._nothing_yet, JobSubscriber._model
 
 
 def prediction_of(frames: Sequence[bytes]) -> Prediction:

@@ -1,1 +1,0 @@
-"""The supported tracers, and the differences between their lines."""
