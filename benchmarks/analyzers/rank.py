@@ -20,8 +20,7 @@ from iotide.benchmarks.common.figures import Figure, report
 from iotide.cli.rank.from_traces import rank_traces
 from iotide.cli.rank.text_reduction import write_filtered
 from iotide.collectors.source import Input, Origin, ParserFactory
-from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
-from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser
+from iotide.collectors.sources.kernel_traces.dialects import LttngParser, PerfParser
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, make_batch
 from iotide.events.kernel import KernelEvent
 

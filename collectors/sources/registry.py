@@ -17,11 +17,17 @@ from ..files.tail import inflated_head
 from ..source import Origin, ParserFactory, Source, SourceItem
 from .file import HEAD_BYTES, FileSource
 from .finished import FinishedSource, Reader
-from .kernel_traces.dialects.bpftrace import BpftraceParser, looks_like_bpftrace
-from .kernel_traces.dialects.lock_events import LockEventsParser, looks_like_lock_events
-from .kernel_traces.dialects.lttng import LttngParser, looks_like_lttng
-from .kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
-from .kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
+from .kernel_traces.dialects import (
+    BpftraceParser,
+    LttngParser,
+    PerfParser,
+    TraceCmdParser,
+    looks_like_bpftrace,
+    looks_like_lttng,
+    looks_like_perf,
+    looks_like_trace_cmd,
+)
+from .kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
 from .sniffing import (
     binary_refusal,
     is_archive,

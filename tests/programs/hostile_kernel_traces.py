@@ -9,7 +9,7 @@ from unittest import mock
 
 from hostile_strace import Exact, changed
 from iotide.collectors.source import Input, Origin
-from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces import dialects
 from iotide.collectors.sources.kernel_traces.lexing import native_library
 
 USERS = ("lexing.line", "lexing.template", "semantics.call_fields")
@@ -17,10 +17,10 @@ WORDS = rb"""[ ] [001] 12.5: { } "{ }, - / : ; -> <- ( ) \ " = 0x -1 comm= pid= 
 next_pid= fd: count: filename: 99999999999999999999 0xffffffffffffffff tid ret procname"""
 PARTS = [*WORDS.split(), b" ", b"   ", b" tid = ", b'procname = "', b"{ cpu_id = 1 }", b"\0", b"\xff", b"a " * 20_000]
 PARSERS = (
-    perf_sched.PerfParser,
-    bpftrace.BpftraceParser,
-    trace_cmd.TraceCmdParser,
-    lttng.LttngParser,
+    dialects.PerfParser,
+    dialects.BpftraceParser,
+    dialects.TraceCmdParser,
+    dialects.LttngParser,
 )
 
 

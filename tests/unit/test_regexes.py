@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lock_events, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces import dialects, lock_events
 from iotide.collectors.sources.kernel_traces.lexing.template import Template
 from iotide.collectors.sources.kernel_traces.semantics import call_fields
 from iotide.collectors.sources.strace import line
@@ -72,16 +72,16 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("strace, results", line.parse_line, lambda n: b"17 1.5 a(" + b") = 3 (" * (n // 7)),
     ("strace, descriptors", line.parse_line, lambda n: b"17 1.5 a(" + b"1</x>" * (n // 5)),
     ("strace, deleted", line.parse_line, lambda n: b"17 1.5 a(1</x>" + b"(deleted)" * (n // 9)),
-    ("perf, spaces", perf_sched.DIALECT.header.match, spaces),
-    ("perf, spaces behind a command", perf_sched.DIALECT.header.match, lambda n: b"a" + spaces(n)),
-    ("perf, beginnings", perf_sched.DIALECT.header.match, lambda n: b"a 1 [000] 1.5: " * (n // 15)),
-    ("perf, headings", perf_sched.looks_like_perf, lambda n: b"#\n \n" * (n // 4)),
-    ("bpftrace, spaces", bpftrace.DIALECT.header.match, spaces),
-    ("trace-cmd, spaces", trace_cmd.DIALECT.header.match, spaces),
-    ("trace-cmd, spaces behind a buffer", trace_cmd.DIALECT.header.match, lambda n: b"b: " + spaces(n)),
-    ("trace-cmd, dashes", trace_cmd.DIALECT.header.match, lambda n: b"a-1 (" + b"-" * n),
-    ("trace-cmd, headings", trace_cmd.looks_like_trace_cmd, lambda n: b"cpus=3\n" * (n // 7)),
-    ("LTTng, braces", lttng.DIALECT.header.match, lambda n: b"[1.5] n e: { cpu_id = " + b"1" * n),
+    ("perf, spaces", dialects.PERF.header.match, spaces),
+    ("perf, spaces behind a command", dialects.PERF.header.match, lambda n: b"a" + spaces(n)),
+    ("perf, beginnings", dialects.PERF.header.match, lambda n: b"a 1 [000] 1.5: " * (n // 15)),
+    ("perf, headings", dialects.looks_like_perf, lambda n: b"#\n \n" * (n // 4)),
+    ("bpftrace, spaces", dialects.BPFTRACE.header.match, spaces),
+    ("trace-cmd, spaces", dialects.TRACE_CMD.header.match, spaces),
+    ("trace-cmd, spaces behind a buffer", dialects.TRACE_CMD.header.match, lambda n: b"b: " + spaces(n)),
+    ("trace-cmd, dashes", dialects.TRACE_CMD.header.match, lambda n: b"a-1 (" + b"-" * n),
+    ("trace-cmd, headings", dialects.looks_like_trace_cmd, lambda n: b"cpus=3\n" * (n // 7)),
+    ("LTTng, braces", dialects.LTTNG.header.match, lambda n: b"[1.5] n e: { cpu_id = " + b"1" * n),
     ("lock events, blank lines", lock_events.looks_like_lock_events, lambda n: b" \n" * (n // 2)),
     ("lock events, spaces", lock_events.looks_like_lock_events, spaces),
     ("fields, spaces", call_fields._TOKEN.findall, lambda n: b"filename=" + spaces(n)),

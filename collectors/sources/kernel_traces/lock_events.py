@@ -9,13 +9,13 @@ from typing import Annotated, Final
 import msgspec
 import numpy as np
 
-from .....events import Interner, Layer, StreamInfo, make_batch
-from .....events.kernel import COMM, LOCK, KernelEvent, text_about
-from .....events.network.malformed import MALFORMED
-from ....files.lines import MAX_LINE_BYTES, Block, LineBuffer
-from ....source import Chunk, Closed, Input, Opened, SourceItem
-from ....text_numbers import TextNumbers
-from ..lexing.dialect import events_lost
+from ....events import Interner, Layer, StreamInfo, make_batch
+from ....events.kernel import COMM, LOCK, KernelEvent, text_about
+from ....events.network.malformed import MALFORMED
+from ...files.lines import MAX_LINE_BYTES, Block, LineBuffer
+from ...source import Chunk, Closed, Input, Opened, SourceItem
+from ...text_numbers import TextNumbers
+from .lexing.dialect import events_lost
 
 _LATEST_NS: Final = 4_600_000_000 * 10**9
 _EXPECTED: Final = (

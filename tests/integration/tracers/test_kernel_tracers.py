@@ -15,7 +15,7 @@ import pytest
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.cli.rank.from_traces import rank_traces
 from iotide.cli.rank.text_reduction import write_filtered
-from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
+from iotide.collectors.sources.kernel_traces.dialects import LttngParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import Layer
 from iotide.results.interaction import Ranking

@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.kernel_traces.dialects.bpftrace import BpftraceParser, looks_like_bpftrace
-from iotide.collectors.sources.kernel_traces.dialects.lock_events import LockEventsParser, looks_like_lock_events
-from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser, looks_like_lttng
-from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
-from iotide.collectors.sources.kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
+from iotide.collectors.sources.kernel_traces.dialects import (
+    BpftraceParser,
+    LttngParser,
+    PerfParser,
+    TraceCmdParser,
+    looks_like_bpftrace,
+    looks_like_lttng,
+    looks_like_perf,
+    looks_like_trace_cmd,
+)
+from iotide.collectors.sources.kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
 from iotide.events import Flag, Kind, Layer
 from support.formats.parsing import only_stream, parse, split_at
 from support.places import DATA

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces import dialects
 from iotide.collectors.sources.kernel_traces.lexing.dialect import Dialect
 from iotide.collectors.sources.kernel_traces.lexing.line import LineKind, scan, scan_fallback
 from iotide.collectors.sources.kernel_traces.lexing.native_library import native
@@ -17,8 +17,8 @@ from support.formats.kernel_traces import LINES, LTTNG, PERF, texts, without_nat
 from support.formats.parsing import parse
 from support.formats.strace_fallback import assert_same
 
-DIALECTS = [perf_sched.DIALECT, bpftrace.DIALECT, trace_cmd.DIALECT, lttng.DIALECT]
-PARSERS = [perf_sched.PerfParser, bpftrace.BpftraceParser, trace_cmd.TraceCmdParser, lttng.LttngParser]
+DIALECTS = [dialects.PERF, dialects.BPFTRACE, dialects.TRACE_CMD, dialects.LTTNG]
+PARSERS = [dialects.PerfParser, dialects.BpftraceParser, dialects.TraceCmdParser, dialects.LttngParser]
 TEMPLATES = [
     "prev_comm={} prev_pid={tid:thread} prev_prio={} prev_state={state:word} ==> next_comm={name} next_pid=",
     "{}:{tid:thread} [{}] {state:word} ==> {name}:{other:thread} [",
@@ -53,7 +53,7 @@ def test_kernel_and_fallback_take_lines_apart_alike(dialect: Dialect, text: byte
 @example(EVERYTHING)
 @example(b"prev_comm=" + b" prev_pid=1 prev_prio=" * 3000 + b"\n")
 def test_kernel_and_fallback_find_the_same_in_payloads(text: bytes) -> None:
-    lines = scan(text, trace_cmd.DIALECT.form, trace_cmd.DIALECT.header)
+    lines = scan(text, dialects.TRACE_CMD.form, dialects.TRACE_CMD.header)
     known = lines["what"] == LineKind.EVENT
     extents = np.where(known[:, np.newaxis], lines["payload"], lines["text"])
     np.testing.assert_array_equal(call_fields(text, extents), call_fields_fallback(text, extents))

@@ -11,8 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.files.lines import Block
 from iotide.collectors.source import Input, Origin
-from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
-from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser
+from iotide.collectors.sources.kernel_traces.dialects import LttngParser, PerfParser
 from support.formats.parsing import parse
 
 WANTED = [1, 2]
