@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ..confidence import chance_in_time, chance_of, confidence_of_chance
 from ..phases.phase_volumes import VolumeSimilarity, volume_similarity, with_trailing_requests
-from ..phases.phases import Floats, Phases, Segmenter
+from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity
 from ..phases.rhythm import no_walk_confidence, rhythm_confidence
 from ..tuning import TUNING
@@ -34,7 +34,8 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         clear: whether the phases are both regular and alike, so that no other segmentation is tried.
         weight: rank among segmentations: higher for more similar intervals and volumes.
         by_pauses: whether the segmentation searched pauses instead of phases.
-        burst_intervals: intervals of the whole signal with those inside phases, bins; None if a walk cannot hide there.
+        segmenter: segmenter of the signal.
+        uneven_phases: all phases of the segmenter, if a walk may hide in them; None otherwise.
     """
 
     phases: Phases
@@ -47,7 +48,8 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
     clear: bool
     weight: float
     by_pauses: bool
-    burst_intervals: Floats | None
+    segmenter: Segmenter
+    uneven_phases: Phases | None
 
     @property
     def sure(self) -> bool:
@@ -78,8 +80,10 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         # intervals that vary less come near the mean in any order
         if spread > _TOLERANCES.on_time and self.quality * periodic_share > _NOTHING:
             periodic_share *= rhythm_confidence(self.regularity.intervals)
-        if self.burst_intervals is not None and self.quality * periodic_share > _NOTHING:
-            periodic_share *= no_walk_confidence(self.burst_intervals)
+        if self.uneven_phases is not None and self.quality * periodic_share > _NOTHING:
+            start = self.segmenter.starts_of_bursts(self.uneven_phases)
+            if len(start) > len(self.uneven_phases):
+                periodic_share *= no_walk_confidence(start[1:] - start[:-1])
         return periodic_share
 
     @property
@@ -91,14 +95,14 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
 class Segmentation(Struct, frozen=True, eq=False):
     """Phases in bins of their segmenter, their regularity, and the resulting period.
 
-    ``burst_intervals`` are those of the whole signal with those inside phases, if a walk may hide there.
+    ``uneven_phases`` are all phases, also those before a change, if a walk may hide in them.
     """
 
     phases: Phases
     period: float
     regularity: Regularity
     by_pauses: bool
-    burst_intervals: Floats | None
+    uneven_phases: Phases | None
 
 
 def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCandidate:
@@ -132,7 +136,8 @@ def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> Pe
         clear=quiet * min(even, alike) > _TOLERANCES.certain_confidence,
         weight=_weight(found, volumes, contrast),
         by_pauses=found.by_pauses,
-        burst_intervals=found.burst_intervals,
+        segmenter=segmenter,
+        uneven_phases=found.uneven_phases,
     )
 
 

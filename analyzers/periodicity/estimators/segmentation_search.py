@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..confidence import confidence_of_chance
 from ..estimator import SignalWindow
 from ..phases.merged import split_merged
-from ..phases.phases import Floats, Phases, Segmenter
+from ..phases.phases import Phases, Segmenter
 from ..phases.ramps import with_ramps
 from ..phases.regularity import Regularity, regularity, shortest_interval, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
@@ -210,25 +210,16 @@ def score_candidates(
             phases, measured = with_ramps(segmenter, phases, measured, shortest_interval(hypothesis))
     if measured is None or measured.period < TUNING.spectral_lines.min_period_bins:
         return None
-    bursts = None if by_pauses else _burst_intervals(segmenter, phases, measured)
+    # of uneven intervals, and of those before a change, the hypothesis may have closed short ones
+    uneven = measured.since > 0 or measured.clock_spread > _TOLERANCES.irregular_spread
+    all_phases = phases if uneven and not by_pauses else None
     phases = phases.select(slice(measured.since, None))
     period: float | None = measured.period
     if begin < view.begin:
         period = _recent_period(measured, max(int((phases.start >= view.begin).sum()), 2))
-    if period is None:
-        return None
-    return rated_candidate(segmenter, begin, Segmentation(phases, period, measured, by_pauses, bursts))
-
-
-def _burst_intervals(segmenter: Segmenter, phases: Phases, measured: Regularity) -> Floats | None:
-    """Return the intervals of phases and of the bursts inside them. None without such bursts, or for even phases.
-
-    Uneven intervals, and those before a change, may be a random walk whose short intervals the hypothesis closed.
-    """
-    if not measured.since and measured.clock_spread <= _TOLERANCES.irregular_spread:
-        return None
-    start = segmenter.starts_of_bursts(phases)
-    return start[1:] - start[:-1] if len(start) > len(phases) else None
+    if period is None or period > len(view.window):
+        return None  # phases before and after a pause that is longer than the window are no period of it
+    return rated_candidate(segmenter, begin, Segmentation(phases, period, measured, by_pauses, all_phases))
 
 
 def _recent_period(measured: Regularity, recent: int) -> float | None:

@@ -171,14 +171,14 @@ def _support(correlation: Floats, period: float) -> float:
 def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
     """Sum neighbouring bins over at most a sixth of a period. This preserves the component of that period.
 
+    The signal may be shorter than that, if the period was measured before it.
+
     Returns:
         The sums, and the position of each one's middle in bins.
     """
-    fold = int(period / 6)
+    fold = min(int(period / 6), len(values))
     if fold > 1:
-        values = np.add.reduceat(
-            values[: max(len(values) // fold, 1) * fold], np.arange(0, len(values) - fold + 1, fold)
-        )
+        values = np.add.reduceat(values[: len(values) // fold * fold], np.arange(0, len(values) - fold + 1, fold))
     fold = max(fold, 1)
     return values, np.asarray(np.arange(len(values)) * float(fold) + 0.5 * fold, np.float64)
 

@@ -53,3 +53,11 @@ def test_a_far_shorter_period_is_found_although_its_pauses_were_gaps_within_a_ph
     found = _after_each(np.cumsum(distance))
     assert _share(found[20:30], 40.0) == 1
     assert _share(found[-4:], 40.0 / ratio) == 1
+
+
+@pytest.mark.parametrize("periods", [3.5, 12, 20, 22.4, 23, 23.5, 24, 26])
+def test_a_familiar_period_is_known_two_phases_after_a_pause_of_any_length(periods: float) -> None:
+    found = _after_each(np.cumsum([*np.full(30, 10.0), 10 * periods, 10.0, 10.0]))
+    assert _share(found[20:30], 10.0) == 1
+    assert _share(found[-2:], 10.0) == 1
+    assert found[30].period_s is None or found[30].period_s.value < 30
