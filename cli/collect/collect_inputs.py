@@ -39,7 +39,7 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
     """
     origin = Origin(job=options.known_job or "unknown", host=options.host, user=own_user())
     ending = SignalHandler()
-    sources = _file_sources(options, origin)
+    sources = _file_sources(options, origin, ending)
     ends = pacer = None
     if options.gate is not None:
         known_files = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
@@ -55,16 +55,19 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
     return run_collector(sources, settings, ending, replayed=replayed, ends=ends, pacer=pacer)
 
 
-def _file_sources(options: CollectOptions, origin: Origin) -> list[Source]:
+def _file_sources(options: CollectOptions, origin: Origin, ending: SignalHandler) -> list[Source]:
     if not options.files:
         return []
-    from ...collectors.sources.awaited import AwaitedSource, PollThreads
+    from ...collectors.sources.awaited import AwaitedSource, PollThreads, open_in_thread
     from ...collectors.sources.registry import open_file
 
     follow, name, threads = not options.replay, options.format_name, PollThreads()
-    return [
-        AwaitedSource(open_file(path, origin, format=name, follow=follow), str(path), threads) for path in options.files
-    ]
+    sources: list[Source] = []
+    for path in options.files:
+        opening = partial(open_file, path, origin, format=name, follow=follow)
+        source = open_in_thread(opening, str(path), threads, lambda: ending.is_end_requested)
+        sources.append(AwaitedSource(source, str(path), threads))
+    return sources
 
 
 def _ftio_source(options: CollectOptions, endpoint: str, origin: Origin) -> Source:

@@ -24,6 +24,11 @@ class SignalHandler:
         for number in _ENDING_SIGNALS:
             signal.signal(number, self._early)
 
+    @property
+    def is_end_requested(self) -> bool:
+        """Whether a signal has requested the end."""
+        return self._end_requested
+
     def on_end(self, end: Callable[[], object]) -> None:
         """Have the running event loop call a function when the end is requested.
 

@@ -22,6 +22,8 @@ _PATIENT_SHARE: Final = 0.2
 """Maximum share of the time in which polls wait for reads that do not return, of all sources together."""
 _LOGGED_S: Final = 5.0
 """Duration of a read that is logged."""
+_END_CHECK_S: Final = 0.1
+"""Interval of checks whether the end is requested, while a file is opened, s."""
 _MAX_THREADS: Final = 64
 
 _Result: TypeAlias = list[SourceItem] | Exception
@@ -77,6 +79,50 @@ class PollThreads:
             result = poll()
             self._idle.release()  # first, so that the next poll finds this thread
             results.put(result)
+
+
+def open_in_thread(
+    opening: Callable[[], Source], name: str, threads: PollThreads, is_end_requested: Callable[[], bool]
+) -> Source:
+    """Return the source that ``opening`` returns. It runs in a thread: on a hanging file system it never returns.
+
+    Args:
+        opening: opens the source.
+        name: name of its input, for messages.
+        threads: threads of the polls.
+        is_end_requested: whether to stop waiting.
+
+    Raises:
+        InputError: opening has not returned, and the end is requested.
+        Exception: opening raised it.
+    """
+    opened: list[Source] = []
+    results: queue.SimpleQueue[_Result] = queue.SimpleQueue()
+
+    def open_now() -> _Result:
+        try:
+            opened.append(opening())
+        except Exception as error:
+            return error
+        return []
+
+    threads.begin(open_now, results)
+    begun_s, is_logged = time.monotonic(), False
+    while True:
+        try:
+            result = results.get(timeout=_END_CHECK_S)
+        except queue.Empty:
+            if is_end_requested():
+                raise InputError(
+                    name, None, "it could not be opened before the end", "a file that can be read"
+                ) from None
+            if not is_logged and time.monotonic() - begun_s >= _LOGGED_S:
+                is_logged = True
+                _log.warning("%s: opening has not returned for %g s", name, _LOGGED_S)
+            continue
+        if isinstance(result, Exception):
+            raise result
+        return opened[0]
 
 
 class AwaitedSource:

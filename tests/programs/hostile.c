@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,22 +56,28 @@ static void threads(long count) {
 }
 
 static pthread_barrier_t together;
+static sem_t begun;
 static void *waiting_main(void *number) {
     int fd = open_own(".shared");
     if (write(fd, block, SIZE) != SIZE)
         exit(2);
+    sem_post(&begun);
     pthread_barrier_wait(&together);
     close(fd);
     return number;
 }
 
-/* All alive at once: more than the slots of one region. */
-static void crowd(long count) {
+/* All alive at once: more than the slots of one region. In turn, each makes its first calls before the next begins. */
+static void crowd(long count, int in_turn) {
     pthread_t *all = calloc((size_t)count, sizeof *all);
     pthread_barrier_init(&together, NULL, (unsigned)count);
-    for (long i = 0; i < count; i++)
+    sem_init(&begun, 0, 0);
+    for (long i = 0; i < count; i++) {
         if (pthread_create(&all[i], NULL, waiting_main, (void *)i) != 0)
             exit(3);
+        while (in_turn && sem_wait(&begun) != 0)
+            ;
+    }
     for (long i = 0; i < count; i++)
         pthread_join(all[i], NULL);
     free(all);
@@ -204,7 +211,9 @@ int main(int count, char **words) {
     else if (!strcmp(name, "threads"))
         threads(200);
     else if (!strcmp(name, "crowd"))
-        crowd(100);
+        crowd(100, 0);
+    else if (!strcmp(name, "crowd-in-turn"))
+        crowd(100, 1);
     else if (!strcmp(name, "forks"))
         forks();
     else if (!strcmp(name, "vforks"))

@@ -9,10 +9,11 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from iotide.collectors.source import Problems, SourceItem
 from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import IOTIDE, Program, plain_environment
-from support.system.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S, wait_for
 
 HANGING_LIBRARY = """
 import os, signal
@@ -21,6 +22,17 @@ def File(*_):
         print(os.getpid(), file=file)
     while True:
         signal.pause()
+"""
+
+HANGING_FILE_SYSTEM = """
+import os, pathlib
+opened = pathlib.Path.open
+def opens(self, *args, **named):
+    if self.name == "hangs.jsonl":
+        pathlib.Path({started!r}).touch()
+        os.read(os.pipe()[0], 1)
+    return opened(self, *args, **named)
+pathlib.Path.open = opens
 """
 
 
@@ -86,3 +98,18 @@ async def test_event_log_whose_library_hangs_delays_no_other_input(tmp_path: Pat
             _, said = await asyncio.to_thread(process.communicate, timeout=DEADLINE_S)
     assert process.returncode == 1
     assert "log.h5: its reader broke (SIGKILL)" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_replay_of_a_file_whose_file_system_hangs_ends_by_a_signal(tmp_path: Path, number: signal.Signals) -> None:
+    started, hangs = tmp_path / "started", tmp_path / "hangs.jsonl"
+    (tmp_path / "sitecustomize.py").write_text(HANGING_FILE_SYSTEM.format(started=str(started)))
+    hangs.touch()
+    command = [*IOTIDE, "collect", "--replay", "--connect", f"ipc://{tmp_path}/in", "--job", "job", str(hangs)]
+    environment = plain_environment(PYTHONPATH=str(tmp_path))
+    with Program(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(started.exists, what="the opening")
+        process.send_signal(number)
+        _, said = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 2
+    assert "hangs.jsonl: it could not be opened before the end" in said

@@ -82,7 +82,15 @@ def test_two_hundred_threads_in_a_row_are_seen_or_counted(hostile: Path, tracing
     assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 10_000
 
 
-def test_more_threads_at_once_than_slots_are_seen_or_counted(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
+def test_more_threads_at_once_than_slots_are_all_seen(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
+    """No thread begins while another creates the next region."""
+    tracing.run([hostile, "crowd-in-turn", tmp_path / "out"])
+    assert tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/out.shared"] == 100 * 1000
+    assert len({tid for batch in tracing.events().values() for tid in batch.tid.tolist()}) == 101
+    assert not tracing.source.counters["events_dropped:no_slot"]
+
+
+def test_threads_that_begin_at_once_are_seen_or_counted(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
     tracing.run([hostile, "crowd", tmp_path / "out"])
     missing = 100 - tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/out.shared"] // 1000
     dropped = tracing.source.counters["events_dropped:no_slot"]

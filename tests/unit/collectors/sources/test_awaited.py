@@ -14,7 +14,7 @@ import pytest
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Opened, Origin, Problems, Source, SourceItem
 from iotide.collectors.sources import awaited as awaited_module
-from iotide.collectors.sources.awaited import AwaitedSource, PollThreads
+from iotide.collectors.sources.awaited import AwaitedSource, PollThreads, open_in_thread
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.collectors.transport.agent import Agent
 from iotide.events import InputError, StreamInfo
@@ -248,3 +248,30 @@ def test_file_gives_the_same_items(name: str) -> None:
     assert {key: stream.rows() for key, stream in found.items()} == {key: each.rows() for key, each in expected.items()}
     assert source.counters == direct.counters
     assert source.problems == direct.problems
+
+
+def test_opening_that_hangs_ends_when_the_end_is_requested(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(awaited_module, "_LOGGED_S", 0.0)
+    permits, asked = threading.Event(), list[bool]()
+
+    def opening() -> Source:
+        assert permits.wait(DEADLINE_S)
+        return Hanging()
+
+    def is_end_requested() -> bool:
+        asked.append(True)
+        return len(asked) > 2
+
+    with pytest.raises(InputError, match=r"a\.h5: it could not be opened before the end"):
+        open_in_thread(opening, "a.h5", PollThreads(), is_end_requested)
+    permits.set()
+    assert "a.h5: opening has not returned" in caplog.text
+
+
+def test_opened_source_and_errors_of_opening_are_passed_on(tmp_path: Path) -> None:
+    source = Hanging()
+    assert open_in_thread(lambda: source, "x", PollThreads(), lambda: False) is source
+    with pytest.raises(InputError, match="cannot be read"):
+        open_in_thread(lambda: open_file(tmp_path / "absent", Origin(job="j")), "x", PollThreads(), lambda: False)
