@@ -82,7 +82,7 @@ def _page_of(result: Result, top: int) -> str | None:
 
         return page_of_layers(result)
     if isinstance(result, RankReport):
-        from ..clients.rank.pictures import page_of as page_of_ranking
+        from ..clients.rank.graph_output import page_of as page_of_ranking
 
         return page_of_ranking(result, top)
     if isinstance(result, Graph | GraphReport):

@@ -9,7 +9,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
-from ..daemon.stages import memory_bytes
+from ..daemon.loop_timing import memory_bytes
 from ..events import ConfigError
 from .common.console.logs import write_line
 from .common.end_signals import SignalHandler

@@ -22,10 +22,10 @@ from .clocks import Clocks
 from .contention_scope import contention_watch
 from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
+from .loop_timing import IdlePause, LoopWatch, Stages
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare
 from .settings import AggregatorSettings
-from .stages import IdlePause, LoopWatch, Stages
 
 if TYPE_CHECKING:
     import zmq.asyncio

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..periodicity.tuning import TUNING
 from .member_keys import Key
-from .shapes import Floats, phased_of, shape_of
+from .member_phases import Floats, phased_of, shape_of
 from .sketch import Sketch
 from .turns import merge_members_in_turn
 

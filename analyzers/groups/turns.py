@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..periodicity.tuning import TUNING
 from .member_keys import IDENTITY_STEPS, Key, common_identity
-from .shapes import Shape, phased_of, shape_of
+from .member_phases import Shape, phased_of, shape_of
 
 _GROUPING: Final = TUNING.grouping
 

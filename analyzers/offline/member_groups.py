@@ -17,7 +17,7 @@ from ..groups.update import MAX_GROUPS, MIN_MEMBERS, GroupAnalyzer
 from ..periodicity.estimator import SignalWindow
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
-from .groups import MIN_REQUESTS, edges_of
+from .per_group_results import MIN_REQUESTS, edges_of
 from .phase_signal import phases_of, signal_of
 from .requests import Batches
 from .trace import examine

@@ -15,7 +15,7 @@ from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_settings import IngestStats
-from iotide.daemon.publish.kept_rows import MAX_RENEWED
+from iotide.daemon.publish.cached_samples import MAX_RENEWED
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, StreamInfo

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...archive.file.reader import ArchivedStream, ArchiveReader
 from ...clients.eventlog.log import LogCase
-from ...clients.traces.order import calls_in_order
+from ...clients.traces.call_order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch
 from ...events.summaries import sizes_of
 from ..common.job_names import safe_name, unique_name

@@ -58,8 +58,8 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
 def _file_sources(options: CollectOptions, origin: Origin, ending: SignalHandler) -> list[Source]:
     if not options.files:
         return []
-    from ...collectors.sources.awaited import AwaitedSource, PollThreads, open_in_thread
     from ...collectors.sources.registry import open_file
+    from ...collectors.sources.threaded_source import AwaitedSource, PollThreads, open_in_thread
 
     follow, name, threads = not options.replay, options.format_name, PollThreads()
     sources: list[Source] = []

@@ -203,7 +203,7 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
 
 
 def _grouped(trace: Trace, settings: DetectSettings, by: GroupKind, top: int) -> Grouping:
-    from ...analyzers.offline.groups import analyse_groups
+    from ...analyzers.offline.per_group_results import analyse_groups
     from ..common.console.progress import step_progress
     from ..traces.ordered_columns import OrderedColumns
 

@@ -36,7 +36,7 @@ def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path],
             continue
         check_target(option, target, inputs)
     if output is not None:
-        from ...clients.dfg.pictures import format_of
+        from ...clients.dfg.graph_output import format_of
 
         try:
             form = format_of(output.name)
@@ -62,7 +62,7 @@ def write_picture(target: Path, report: GraphReport, colour: Colour) -> None:
         click.ClickException: the file cannot be written.
         UnavailableError: Graphviz is missing.
     """
-    from ...clients.dfg.pictures import draw, format_of
+    from ...clients.dfg.graph_output import draw, format_of
 
     form = format_of(target.name)
     if form == "json":

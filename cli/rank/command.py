@@ -245,7 +245,7 @@ def _write(target: Path, report: RankReport, top: int) -> None:
     if form == ".json":
         content = report.model_dump_json(indent=2).encode() + b"\n"
     else:
-        from ...clients.rank.pictures import draw
+        from ...clients.rank.graph_output import draw
 
         content = draw(report, form[1:], top)
     from ..common.atomic_files import complete_file

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from ...clients.schedulers.bandwidth_chart import Groups, Shares, draw
 from ...clients.schedulers.fluid import Job, simulate
-from ...clients.schedulers.picture import Groups, Shares, draw
 from ...results.schedule import Simulation
 from ...scheduling.named_policies import policy_named
 from ..common.arguments.targets import check_target

@@ -9,8 +9,8 @@ from typing import Any, Final
 from ...results.dfg import Comparison, Graph
 from ..templating import page_template
 from .colours import Paint
+from .edge_routes import Route, route_edges
 from .layout import LINE_HEIGHT, Layout, place
-from .routes import Route, route_edges
 from .scene import Colour, Node, Scene, scene_of
 
 MAX_ACTIVITIES: Final = 120

@@ -13,7 +13,7 @@ from ...archive.file.reader import ArchivedStream, ArchiveReader
 from ...events import DefinitionTable, EventBatch, StreamInfo
 from ...events.otf2_library import NONE_32, NONE_64
 from ...events.schema import UNKNOWN_RANK
-from ..traces.order import calls_in_order
+from ..traces.call_order import calls_in_order
 from .archive import Otf2Archive
 from .definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
 from .handles import Handles

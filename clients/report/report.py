@@ -61,7 +61,7 @@ def pictures_of(subject: JobData, history: Sequence[Prediction], signal: SignalS
     settles = sum(row.period_s is not None for row in history) >= _SETTLING
     if not (has_signal or settles):
         return {}
-    from .pictures.report_charts import history_chart, signal_chart
+    from .charts.signal_charts import history_chart, signal_chart
 
     pictures = {}
     if has_signal:

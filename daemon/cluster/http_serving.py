@@ -16,7 +16,7 @@ from ..access.access import REFUSED
 from ..publish.http.authentication import Authentication
 from ..publish.http.http_server import HttpServer
 from ..settings import AggregatorSettings
-from .front import Front
+from .http_front import Front
 from .member import ClusterMember
 
 _MESSAGES: Final = ("answered", "forwarded", "lost", "malformed", "unreachable")

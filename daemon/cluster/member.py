@@ -27,7 +27,7 @@ from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, without_stale_claims
 from .partitions import TOKEN_VARIABLE, ended_partitions, plan
-from .publishing import Relay
+from .prediction_relay import Relay
 from .workers import Workers, journal_of
 
 _log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from ...events import ConfigError
 from ...events.network.descriptors import backlog
 from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
-from ..stages import Stages
+from ..loop_timing import Stages
 from .ingest_core import IngestCore, Reply
 from .ingest_settings import IngestSettings
 from .loop_socket import LoopSocket

@@ -7,9 +7,9 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from .contention_metrics import CONTENTION_FAMILIES
-from .families import Family
 from .job_metrics import GROUP_FAMILIES, JOB_FAMILIES
 from .journal_metrics import JOURNAL_FAMILIES
+from .metric_family import Family
 
 FAMILIES: Final[dict[str, Family]] = {
     "iotide_build_info": Family(GaugeMetricFamily, "Version of iotide; always 1.", ("version",)),

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from ...results.contention import Collision, Contention
 from ..contention import ALERTS, ANALYSES, FAILURES, LEFT_OUT, ContentionWatch
 from ..notify.outbox import DROPPED
-from .families import Family
+from .metric_family import Family
 
 if TYPE_CHECKING:
     from ..notify.notifier import Notifier

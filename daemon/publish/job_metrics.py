@@ -13,8 +13,8 @@ from ...results.prediction import Prediction
 from ..jobs.job_summary import known_losses, not_counted_of
 from ..jobs.losses.failures import AnalysisFailedError
 from ..jobs.session import SIGNAL, JobSession
-from .families import Family
-from .kept_rows import KeptRows, Sample
+from .cached_samples import KeptRows, Sample
+from .metric_family import Family
 
 _MAX_LABEL: Final = 128
 _LABELS: Final = ("job_id", "kind", "group")

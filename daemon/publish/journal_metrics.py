@@ -7,7 +7,7 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from .families import Family
+from .metric_family import Family
 
 JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     "iotide_journal_bytes": Family(GaugeMetricFamily, "Size of the files of the journal."),

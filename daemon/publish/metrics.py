@@ -21,19 +21,19 @@ from prometheus_client.utils import floatToGoString
 from ... import __version__
 from ...analyzers.registry import ANALYZERS
 from ...events.losses import MISPLACED
-from .. import background_tasks, listeners, stages
+from .. import background_tasks, listeners, loop_timing
 from ..access import access
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_settings import IngestStats
 from ..jobs.job_state import State
 from ..jobs.losses import failures
-from ..stages import LoopWatch, cpu_s, memory_bytes
+from ..loop_timing import LoopWatch, cpu_s, memory_bytes
 from .all_families import FAMILIES
+from .cached_samples import KeptRows
 from .contention_metrics import add_contention
 from .job_metrics import add_job, event_samples
 from .journal_metrics import add_journal
-from .kept_rows import KeptRows
 
 Row: TypeAlias = tuple[float, tuple[str, ...]]
 """Value and labels of a sample."""
@@ -208,7 +208,7 @@ class AggregatorCollector(Collector):
         if self._loop_watch is not None:
             add("iotide_loop_held_seconds", self._loop_watch.longest_s)
         for stage in ("ingest", "jobs", "journal", "archives"):
-            add("iotide_stage_seconds_total", self._aggregator.counters[stages.TIME_PREFIX + stage] / 1e6, stage)
+            add("iotide_stage_seconds_total", self._aggregator.counters[loop_timing.TIME_PREFIX + stage] / 1e6, stage)
         add_contention(self._contention, self._aggregator.counters, add)
 
     def _add_jobs(self, add: Callable[..., None], max_job_series: int) -> Iterator[None]:

@@ -21,7 +21,7 @@ from ..bounds import BOUNDS, value_of
 from ..ingest.ingest_settings import IngestStats
 from ..journal.durability import Durability
 from ..journal.settings import JournalSettings
-from ..stages import LoopWatch, memory_bytes
+from ..loop_timing import LoopWatch, memory_bytes
 
 _NOT_ARCHIVED: Final = "events_not_archived:"
 _UNWRITTEN: Final = "journal_unwritten:"

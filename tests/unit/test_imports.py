@@ -132,7 +132,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
                 "jinja2",
                 "urllib.request",
                 "http.client",
-                "iotide.clients.report.pictures.report_charts",
+                "iotide.clients.report.charts.signal_charts",
                 "iotide.results.layers",
                 "iotide.results.interaction",
                 "iotide.results.dfg",

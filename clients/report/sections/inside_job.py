@@ -31,7 +31,7 @@ def graph(subject: JobData, findings: Findings) -> Lines:
     shown = on_data(findings.graph)
     if not shown.edges:
         return
-    from ..pictures.graph_picture import graph_picture
+    from ..charts.graph_chart import graph_picture
 
     yield heading("What follows what")
     yield picture(graph_picture(_frequent_activities(shown)), "")
@@ -92,7 +92,7 @@ def heat_map_part(subject: JobData, findings: Findings) -> Lines:
     heat = findings.heat
     if heat is None or not heat.rows:
         return
-    from ..pictures.heat_picture import heat_picture, shown_rows
+    from ..charts.heat_map_chart import heat_picture, shown_rows
 
     yield heading("Who does I/O when")
     rows = shown_rows(heat)

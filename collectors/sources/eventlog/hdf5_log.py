@@ -22,8 +22,8 @@ import numpy.typing as npt
 from ....events import InputError, UnavailableError
 from ...source import Closed, Input, Opened, Problems, SourceItem, UnsupportedData
 from .._subprocess_reader import read_in_subprocess
+from .buffered_file import DocumentParser
 from .cases import LATEST_NS, MORE, NUMBERS, CaseInfo, CaseStreams
-from .document import DocumentParser
 
 _FILE: Final = b"\x89HDF\r\n\x1a\n"
 _HEAP: Final = re.compile(rb"GCOL\x01")

@@ -11,8 +11,8 @@ import numpy as np
 from ....events import InputError, UnavailableError
 from ...source import Input, SourceItem
 from .._unpacked import unpacked
+from .buffered_file import DocumentParser
 from .cases import CaseStreams
-from .document import DocumentParser
 from .parquet_calls import EXPECTED as CALL_COLUMNS
 from .parquet_calls import NEEDED as NEEDED_OF_CALLS
 from .parquet_calls import CallTable

@@ -13,7 +13,7 @@ from ....events import InputError, StreamInfo
 from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .files import Facts, Signature, read_facts, read_grammar, read_grammar_numbers, read_signatures, read_ticks
 from .grammar import Grammar
-from .table import Table
+from .signature_table import Table
 
 AT_ONCE: Final = 65_536
 """Number of calls that are read together."""

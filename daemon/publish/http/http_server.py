@@ -22,9 +22,9 @@ from ....events.network.endpoints import unix_path
 from ....events.network.peers import name_of_peer, peer_of, peer_user
 from ...access.settings import AccessSettings
 from .authentication import UID
-from .condition_log import ConditionLog, QuietLogger
+from .client_error_log import ConditionLog, QuietLogger
 from .http_settings import HttpSettings
-from .listening import Certificate, bind_tcp, bind_unix
+from .listening_sockets import Certificate, bind_tcp, bind_unix
 from .request_bounds import RequestBounds
 
 _START_S: Final = 10.0

@@ -17,13 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.naming import RESERVED
 from iotide.clients.dfg import colours as dfg_colours
+from iotide.clients.dfg import edge_routes as dfg_routes
 from iotide.clients.dfg import labels as dfg_labels
-from iotide.clients.dfg import routes as dfg_routes
 from iotide.clients.dfg import timeline as dfg_timeline
 from iotide.clients.dfg.colours import GREEN, PLAIN, RED, contrast, shade
+from iotide.clients.dfg.edge_routes import route_edges
+from iotide.clients.dfg.graph_output import FORMS, draw, format_of
 from iotide.clients.dfg.layout import Box, Layout, acyclic_order, place
-from iotide.clients.dfg.pictures import FORMS, draw, format_of
-from iotide.clients.dfg.routes import route_edges
 from iotide.clients.dfg.scene import END, START, activity_label, scene_of
 from iotide.clients.dfg.timeline import draw_timeline
 from iotide.events import UnavailableError

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients.pages.live_pages import job_page
+from iotide.clients.report.charts.heat_map_chart import heat_picture, shown_rows
 from iotide.clients.report.job_data import JobData
-from iotide.clients.report.pictures.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
 from iotide.clients.report.sections import inside_job as inside
 from iotide.clients.report.sections import io_cost as cost

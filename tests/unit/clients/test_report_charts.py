@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from iotide.clients.detection.chart_data import crest_times_s
 from iotide.clients.drawing.svg_chart import Chart, round_ticks
-from iotide.clients.report.pictures.report_charts import history_chart, signal_chart
+from iotide.clients.report.charts.signal_charts import history_chart, signal_chart
 from iotide.results.jobs.job import SignalSeries
 from iotide.results.prediction import Frequency
 from support.jobs.result_factories import make_prediction, make_signal

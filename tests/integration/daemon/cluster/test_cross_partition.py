@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from iotide.daemon.access.access import Access
 from iotide.daemon.access.settings import AccessSettings
-from iotide.daemon.cluster.front import MISSING_HEADER, Front
+from iotide.daemon.cluster.http_front import MISSING_HEADER, Front
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partitions import Partition, partition_of
 from iotide.daemon.publish.http.authentication import Authentication

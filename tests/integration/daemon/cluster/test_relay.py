@@ -12,7 +12,7 @@ import zmq
 import zmq.asyncio
 from iotide.daemon.access.access import Access
 from iotide.daemon.access.settings import AccessSettings
-from iotide.daemon.cluster.publishing import Relay
+from iotide.daemon.cluster.prediction_relay import Relay
 from support.servers.running_aggregator import until
 
 LARGE = bytes(200_000)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.offline.groups import MIN_REQUESTS, analyse_groups
+from iotide.analyzers.offline.per_group_results import MIN_REQUESTS, analyse_groups
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
 

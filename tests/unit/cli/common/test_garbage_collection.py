@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from iotide.cli.common.garbage_collection import GarbageCollections, return_free_memory, short_collections
-from iotide.daemon.stages import memory_bytes
+from iotide.daemon.loop_timing import memory_bytes
 
 MIB = 1 << 20
 

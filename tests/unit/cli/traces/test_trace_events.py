@@ -12,7 +12,7 @@ from iotide.analyzers.dfg.spec.filters import Filter
 from iotide.analyzers.dfg.spec.graph_definition import GraphDefinition
 from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
-from iotide.analyzers.offline.groups import analyse_groups
+from iotide.analyzers.offline.per_group_results import analyse_groups
 from iotide.analyzers.offline.requests import Requests
 from iotide.analyzers.periodicity.aliasing import is_alias
 from iotide.analyzers.periodicity.estimator import SignalWindow

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iotide.clients.schedulers.bandwidth_chart import BINS, Groups, Shares, draw
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mix_file import jobs_of, read_mix
 from iotide.clients.schedulers.observed import job_from_phases, job_from_prediction, predictions_by_period
-from iotide.clients.schedulers.picture import BINS, Groups, Shares, draw
 from iotide.clients.schedulers.predictions import true_forecasts
 from iotide.clients.schedulers.study import load_of, run
 from iotide.clients.schedulers.text import print_simulation

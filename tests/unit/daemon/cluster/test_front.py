@@ -12,7 +12,7 @@ import httpx
 import pytest
 from iotide.daemon.access.settings import AccessSettings
 from iotide.daemon.cluster import partition_requests
-from iotide.daemon.cluster.front import MISSING_HEADER, Front
+from iotide.daemon.cluster.http_front import MISSING_HEADER, Front
 from iotide.daemon.cluster.http_serving import trusted
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partition_requests import partitions_of_path

@@ -8,7 +8,7 @@ import math
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_settings import IngestStats
-from iotide.daemon.publish import kept_rows
+from iotide.daemon.publish import cached_samples
 from iotide.daemon.publish.metrics import AggregatorCollector, Gathered, Row
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
@@ -79,7 +79,7 @@ def test_samples_of_a_job_follow_its_events_and_its_successor() -> None:
 
 
 def test_scrape_renews_a_bounded_number_of_jobs_and_the_next_ones_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_rows, "MAX_RENEWED", 2)
+    monkeypatch.setattr(cached_samples, "MAX_RENEWED", 2)
     aggregator = Aggregator(AggregatorSettings(), lambda: NOW)
     collector = AggregatorCollector(aggregator, IngestStats, 10, lambda: NOW)
     for number in range(3):

@@ -11,10 +11,10 @@ from iotide.cli.doctor.aggregator_checks import _findings_of
 from iotide.daemon.access.viewer import Viewer, viewer
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_settings import IngestStats
+from iotide.daemon.loop_timing import LoopWatch
 from iotide.daemon.publish.http.routes.fleet_routes import status_routes
 from iotide.daemon.publish.status import StatusReport
 from iotide.daemon.settings import AggregatorSettings
-from iotide.daemon.stages import LoopWatch
 from iotide.events import StreamInfo
 from starlette.exceptions import HTTPException
 

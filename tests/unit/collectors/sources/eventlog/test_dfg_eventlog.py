@@ -286,7 +286,7 @@ def test_unknown_ending_is_refused() -> None:
 
 
 def test_too_large_a_document_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.eventlog.document.LARGEST_DOCUMENT", 100)
+    monkeypatch.setattr("iotide.collectors.sources.eventlog.buffered_file.LARGEST_DOCUMENT", 100)
     streams, about = parse(parse_hdf5, [bytes(80)] * 3, "a.h5")
     assert not streams
     assert about.counters["bytes_dropped:too_large"] == 240

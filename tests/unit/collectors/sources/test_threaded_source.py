@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Opened, Origin, Problems, Source, SourceItem
-from iotide.collectors.sources import awaited as awaited_module
-from iotide.collectors.sources.awaited import AwaitedSource, PollThreads, open_in_thread
+from iotide.collectors.sources import threaded_source as module
 from iotide.collectors.sources.registry import open_file, read_all
+from iotide.collectors.sources.threaded_source import AwaitedSource, PollThreads, open_in_thread
 from iotide.collectors.transport.agent import Agent
 from iotide.events import InputError, StreamInfo
 from support.formats.parsing import collect
@@ -203,7 +203,7 @@ def test_many_sources_that_hang_are_not_awaited_one_after_the_other(monkeypatch:
             now_s += timeout
             raise queue.Empty
 
-    monkeypatch.setattr(awaited_module.time, "monotonic", lambda: now_s)
+    monkeypatch.setattr(module.time, "monotonic", lambda: now_s)
     threads = PollThreads()
     for _ in range(1000):
         with pytest.raises(queue.Empty):
@@ -216,7 +216,7 @@ def test_many_sources_that_hang_are_not_awaited_one_after_the_other(monkeypatch:
 
 
 def test_polls_wait_while_all_threads_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(awaited_module, "_MAX_THREADS", 2)
+    monkeypatch.setattr(module, "_MAX_THREADS", 2)
     threads, hanging, quick = PollThreads(), [Hanging(), Hanging()], Quick()
     sources = [AwaitedSource(each, "a.h5", threads, patience_s=0.0) for each in (*hanging, quick)]
     for source in sources:
@@ -253,7 +253,7 @@ def test_file_gives_the_same_items(name: str) -> None:
 def test_opening_that_hangs_ends_when_the_end_is_requested(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(awaited_module, "_LOGGED_S", 0.0)
+    monkeypatch.setattr(module, "_LOGGED_S", 0.0)
     permits, asked = threading.Event(), list[bool]()
 
     def opening() -> Source:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from iotide.archive.file.reader import ArchiveReader, Calls
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.otf2.stream import MAX_LANES, MAX_NESTED, ROUNDING_NS, Lanes
-from iotide.clients.traces import order as trace_order
-from iotide.clients.traces.order import calls_in_order
+from iotide.clients.traces import call_order as trace_order
+from iotide.clients.traces.call_order import calls_in_order
 from iotide.events import Definitions, StreamInfo, make_batch
 
 Reader = TypeVar("Reader", bound=ArchiveReader)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from iotide.daemon.stages import TIME_PREFIX, LoopWatch, Stages, cpu_s, memory_bytes
+from iotide.daemon.loop_timing import TIME_PREFIX, LoopWatch, Stages, cpu_s, memory_bytes
 
 
 def test_time_of_a_stage_is_added_up_also_where_it_fails() -> None:

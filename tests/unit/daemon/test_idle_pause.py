@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 from iotide.daemon.jobs.lifecycle.prediction_step import JobSchedule
-from iotide.daemon.stages import IdlePause
+from iotide.daemon.loop_timing import IdlePause
 
 TICK_S = 0.25
 IDLE_S = 1.0

@@ -8,8 +8,8 @@ from html import escape
 from typing import Final
 
 from ....results.dfg import Graph
+from ...dfg.edge_routes import Route, route_edges
 from ...dfg.layout import LINE_HEIGHT, Box, place
-from ...dfg.routes import Route, route_edges
 from ...dfg.scene import START, Node, Scene, scene_of
 
 _MAX_EDGES: Final = 24
