@@ -10,12 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 CLASSES: Final = {
-    "daemon.jobs.lifecycle.prediction_step:JobSchedule": "daemon.jobs.lifecycle.job_schedule:JobSchedule",
-    "analyzers.dfg.state.nodes_and_edges:Durations": "analyzers.dfg.state.durations:Durations",
-    "analyzers.signal.bandwidth:Resolutions": "analyzers.signal.resolutions:Resolutions",
-    "daemon.jobs.losses.job_losses:Handovers": "daemon.jobs.losses.handovers:Handovers",
     "analyzers.advice.call_sums:Table": "analyzers.advice.cells:Table",
     "analyzers.advice.extents:Positions": "analyzers.advice.positions:Positions",
+    "analyzers.dfg.state.nodes_and_edges:Durations": "analyzers.dfg.state.durations:Durations",
     "analyzers.dfg.state.nodes_and_edges:Edges": "analyzers.dfg.state.bounded_edges:Edges",
     "analyzers.dfg.state.nodes_and_edges:Nodes": "analyzers.dfg.state.nodes:Nodes",
     "analyzers.dfg.state.reorder_buffer:ReorderBuffer": "analyzers.dfg.state.reorder_buffer:Pending",
@@ -24,21 +21,25 @@ CLASSES: Final = {
     "analyzers.file_systems.file_system_table:NodeFileSystem": "analyzers.file_systems.places:Spot",
     "analyzers.groups.member_keys:Key": "analyzers.groups.classes:Key",
     "analyzers.groups.member_keys:Process": "analyzers.groups.classes:Process",
+    "analyzers.groups.member_phases:Shape": "analyzers.groups.shapes:Shape",
     "analyzers.interaction.intake.kernel_events:Guests": "analyzers.interaction.intake.virtual_machines:Guests",
-    "analyzers.interaction.intake.kernel_events:Scheduling": "analyzers.interaction.intake.scheduling:Scheduling",
     "analyzers.interaction.intake.kernel_events:Locks": "analyzers.interaction.intake.locks:Locks",
+    "analyzers.interaction.intake.kernel_events:Scheduling": "analyzers.interaction.intake.scheduling:Scheduling",
     "analyzers.layers.intake.event_conversion:BatchBuffer": "analyzers.layers.intake.batch_buffer:BatchBuffer",
     "analyzers.layers.intake.event_conversion:_Stream": "analyzers.layers.intake.batch_buffer:_Stream",
     "analyzers.layers.state.arrivals:Sites": "analyzers.layers.state.collective_sites:Sites",
-    "analyzers.online.predictor:FormerPeriods": "analyzers.online.episodes:Episodes",
     "analyzers.online.job_signal:ReadWriteSignals": "analyzers.online.job_signal:Seen",
+    "analyzers.online.predictor:FormerPeriods": "analyzers.online.episodes:Episodes",
     "analyzers.online.predictor:_DirectionSearch": "analyzers.online.predictor:_Side",
     "analyzers.online.resolution_search:_AlternativePeriod": "analyzers.online.resolution_search:_Rival",
     "analyzers.online.resolution_search:_KnownPeriod": "analyzers.online.resolution_search:_Known",
     "analyzers.pipeline.analysis_queue:QueuedEvents": "analyzers.pipeline.analysis_queue:Taken",
+    "analyzers.signal.bandwidth:Resolutions": "analyzers.signal.resolutions:Resolutions",
     "daemon.jobs.accounting.loss_sink:CollectorCounts": "daemon.ingest.collector_counts:CollectorCounts",
     "daemon.jobs.job_state:State": "daemon.jobs.lifecycle.job_state:State",
+    "daemon.jobs.lifecycle.prediction_step:JobSchedule": "daemon.jobs.lifecycle.job_schedule:JobSchedule",
     "daemon.jobs.losses.early_losses:EarlyLosses": "daemon.jobs.losses.unheld:Unheld",
+    "daemon.jobs.losses.job_losses:Handovers": "daemon.jobs.losses.handovers:Handovers",
 }
 _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
     "analyzers.file_systems.file_system_table:FileSystemTable": {
