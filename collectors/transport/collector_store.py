@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -269,10 +269,9 @@ class CollectorStore:
     def close(self) -> None:
         """Releases the folder; removes the store if nothing remains to be sent."""
         is_empty = False
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error), closing(self._database):
             self.commit()
             is_empty = not self._scalar("SELECT EXISTS(SELECT 1 FROM streams) OR EXISTS(SELECT 1 FROM places)")
-            self._database.close()
         if is_empty:
             self._path.unlink(missing_ok=True)
 

@@ -51,3 +51,5 @@ def test_live_calls_arrive_while_a_job_catches_up(tmp_path: Path, *, kept: bool)
         assert before < arrived("old") < 16 * WAITING
     wire.settle()
     assert [starts for name, starts in sink.starts.items() if name.endswith(":old")] == [list(range(16 * WAITING))]
+    if handed_over is not None:
+        handed_over.file.close()

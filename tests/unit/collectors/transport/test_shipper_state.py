@@ -6,7 +6,9 @@ import random
 import sqlite3
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -28,6 +30,8 @@ from support.servers.troubled_links import INFO, Link, numbered
 class Collector:
     """A collector of one source of numbers that resumes from the kept state; it can be killed at any step."""
 
+    made: ClassVar[list[Collector]] = []
+
     def __init__(self, folder: Path, core: IngestCore, seed: int, trouble: float, **options: int) -> None:
         self.kept = ShipperState(folder, options.pop("most_bytes", 1 << 30), "node:1:secret")
         made = CollectorSettings.model_validate({"batch_events": 16, **options})
@@ -39,6 +43,7 @@ class Collector:
         self.interner = Interner()
         self.shipper.end_previous_streams(list(self.kept.unended_streams), Counter())
         self.shipper.take([Opened(self.name, INFO)], self.link.now)
+        self.made.append(self)
 
     def take(self, count: int) -> None:
         self.interner.string(f"call {self.name} {self.next}")
@@ -68,6 +73,13 @@ class Collector:
             self.link.now += 0.5
             self.step(urgent=True)
         raise AssertionError("the shipper is not flushed")
+
+
+@pytest.fixture(autouse=True)
+def _ended_collectors() -> Iterator[None]:
+    yield
+    while Collector.made:
+        Collector.made.pop().kill()
 
 
 @pytest.mark.slow
@@ -274,3 +286,12 @@ def test_batch_with_corrected_stamps_is_resent_with_the_same_stamps(tmp_path: Pa
     second.settle()
     (starts,) = [starts for starts in sink.starts.values() if starts]
     assert starts == [max(0, number - corrected) for number in range(3)]
+
+
+def test_store_that_cannot_be_read_any_more_is_closed(tmp_path: Path) -> None:
+    kept = CollectorStore(tmp_path, 1 << 20)
+    kept._database.execute("DROP TABLE places")
+    kept.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        kept._database.execute("SELECT 1")
+    assert (tmp_path / NAME).exists()

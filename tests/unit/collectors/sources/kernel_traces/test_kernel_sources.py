@@ -21,6 +21,7 @@ from iotide.collectors.sources.kernel_traces.dialects import (
 )
 from iotide.collectors.sources.kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
 from iotide.events import Flag, Kind, Layer
+from support.formats.nesting import DEPTH
 from support.formats.parsing import only_stream, parse, split_at
 from support.places import DATA
 
@@ -254,7 +255,7 @@ def test_events_of_locks_have_thread_lock_and_time() -> None:
         '{"event": "lock_acq", "lock": 16, "tid": 1, "ts_ns": 1600000000, "pid": 9}\n'
         '{"event": "spin_unlock", "lock": "0x10", "tid": 1, "ts": 1.7}\n'
         '{"event": "lock_lost", "lock": "0x10", "tid": 1, "ts": 1.7}\n{"event": 3}\n'
-        f'{{"event": "unlock", "lock": 16, "tid": 1, "ts": 1.8, "nested": {"[" * 5000}{"]" * 5000}}}\n'
+        f'{{"event": "unlock", "lock": 16, "tid": 1, "ts": 1.8, "nested": {"[" * DEPTH}{"]" * DEPTH}}}\n'
     )
     streams, about = parse(LockEventsParser, lines.encode())
     assert [(row["call"], row["tid"], row["file"], row["start"]) for row in only_stream(streams).rows()] == [
