@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from ...collectors.settings import TracerSettings
-from ...collectors.tracer.preload_environment import traced_environment
 from ...events import IotideError
 from .allocation import Allocation, facts_of
 from .node_folder import JobFolder
@@ -141,6 +140,8 @@ def _write_environment(place: JobFolder, name: str, settings: SlurmSettings) -> 
     Raises:
         IotideError: the tracing libraries are missing.
     """
+    from ...collectors.tracer.preload_environment import traced_environment  # an epilog does not need it
+
     tracer = TracerSettings(layers=settings.layers, calls=settings.calls)
     made = traced_environment({}, place.socket, name, tracer)
     lines = [f"{name}={value}\n" for name, value in made.items() if value]

@@ -18,7 +18,7 @@ from ...events import ConfigError
 from ..aggregator import Aggregator
 from ..archiving.archives import Archives
 from ..ingest.ingest_core import IngestCore
-from ..jobs.accounting.dropped import session_sums
+from ..jobs.accounting.loss_sink import session_sums
 from ..jobs.job_summary import summary_of
 from ..jobs.job_table import Card
 from ..jobs.session import JobSession

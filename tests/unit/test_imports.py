@@ -142,6 +142,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
             "iotide.daemon.jobs.job_findings",
             ["iotide.results.layers", "iotide.analyzers.layers.report.report", "iotide.analyzers.advice.update"],
         ),
+        ("iotide.cli.slurm.prolog_epilog", ["numpy", "zmq", "iotide.collectors.tracer"]),
         ("iotide.cli.run.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
         (
             "iotide.cli.run.run_session",

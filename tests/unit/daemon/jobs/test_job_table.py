@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.daemon.jobs.accounting.dropped import CurrentSums
+from iotide.daemon.jobs.accounting.loss_sink import CurrentSums
 from iotide.daemon.jobs.job_table import Card, JobTable
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
