@@ -12,11 +12,15 @@ One worker is limited by its one process, while senders, server, gateway and sna
 workers are limited by both cores. At the CPU time per event of one worker, the cores allow at most cores / (cores that
 its run used) times its events. This bound is a figure, too.
 
+IOTIDE_WORKER_CORES=0.4 measures workers of equal speed, too, as on a machine with a core for each: the process of each
+partition may use that share of a core (cgroup v1, as root). Senders, server and gateway use the rest of the two cores.
+
     IOTIDE_EVENTS=6000000 python benchmarks/run.py workers
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -44,7 +48,10 @@ PROBES: Final = int(os.environ.get("IOTIDE_PROBES", "500"))
 SENDERS: Final = 2
 CORES: Final = 2
 WORKERS: Final = 2
+WORKER_CORES: Final = float(os.environ.get("IOTIDE_WORKER_CORES", "0"))
+GROUPS: Final = Path("/sys/fs/cgroup/cpu")
 PROBE_S: Final = 0.02
+_QUOTA_PERIOD_US: Final = 10_000
 EVENT_S: Final = 20e-6
 """Time between two events of a stream, s."""
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -152,16 +159,37 @@ def cpu_s(pid: int) -> dict[str, float]:
     return spent
 
 
-def measured(folder: Path, *options: str) -> Round:
-    """Run an aggregator, and measure it."""
+@contextlib.contextmanager
+def limited(pid: int, cores: float) -> Iterator[None]:
+    """Limit each partition's process of an aggregator to a share of a core, with the processes that it starts."""
+    groups = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if cores else []:
+        if next(processes(int(child)))[1] == "aggregators":
+            group = GROUPS / f"iotide-worker-{child}"
+            group.mkdir()
+            groups.append(group)
+            (group / "cpu.cfs_period_us").write_text(str(_QUOTA_PERIOD_US))
+            (group / "cpu.cfs_quota_us").write_text(str(int(_QUOTA_PERIOD_US * cores)))
+            (group / "cgroup.procs").write_text(child)
+    yield
+    for group in groups:
+        for process in (group / "cgroup.procs").read_text().split():
+            (GROUPS / "cgroup.procs").write_text(process)
+        group.rmdir()
+
+
+def measured(folder: Path, *options: str, cores: float = 0) -> Round:
+    """Run an aggregator, and measure it; ``cores``: limit of each worker, 0 for none."""
     server = Served(folder, *options)
     server.start()
     context = multiprocessing.get_context("spawn")
     senders, steering = [], []
+    limits = contextlib.ExitStack()
     try:
         while server.answers("/api/v1/cluster") and b'"unserved":[]' not in server.get("/api/v1/cluster"):
             time.sleep(0.05)
         time.sleep(_SETTLED_S)
+        limits.enter_context(limited(server.pid, cores))
         for number in range(SENDERS):
             here, there = context.Pipe()
             sender = context.Process(target=send, args=(server.endpoint, jobs()[number::SENDERS], there))
@@ -178,10 +206,21 @@ def measured(folder: Path, *options: str) -> Round:
         spent = {part: after - before[part] for part, after in cpu_s(server.pid).items()} | {"senders": sent_s}
         return Round(wall_s, spent, latencies(server.endpoint))
     finally:
+        limits.close()
         for sender in senders:
             sender.kill()
             sender.join()
         server.kill(signal.SIGTERM)
+
+
+def equally_fast() -> Figure:
+    """Compare workers that each have the same share of a core."""
+    walls_s = []
+    for workers in (1, WORKERS):
+        with tempfile.TemporaryDirectory() as folder:
+            walls_s.append(measured(Path(folder), "--workers", str(workers), cores=WORKER_CORES).wall_s)
+    name = f"{WORKERS} workers of {WORKER_CORES:g} cores each against one such worker"
+    return Figure(name, walls_s[0] / walls_s[1], "times", ">= 1.7 times")
 
 
 def measure() -> list[Figure]:
@@ -192,6 +231,7 @@ def measure() -> list[Figure]:
     for name, options in kinds.items():
         with tempfile.TemporaryDirectory() as folder:
             rounds[name] = measured(Path(folder), *options)
+    equal = [equally_fast()] if WORKER_CORES else []
     events = EVENTS // LENGTH // JOBS * JOBS * LENGTH
     figures = []
     for name, each in rounds.items():
@@ -222,6 +262,7 @@ def measure() -> list[Figure]:
             "<= 100 ms",
             better="lower",
         ),
+        *equal,
     ]
 
 
