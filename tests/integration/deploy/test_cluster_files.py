@@ -33,6 +33,13 @@ def test_members_of_the_compose_file_have_settings_that_are_taken_and_addresses_
     assert len(ingests) == len(members) == 3
 
 
+def test_services_of_the_compose_file_have_fixed_addresses_that_differ() -> None:
+    """A container runtime gives a service without one the next free address, which may be that of a member."""
+    services = yaml.safe_load((CLUSTER / "compose.yml").read_text())["services"]
+    addresses = {each["networks"]["iotide"]["ipv4_address"] for each in services.values()}
+    assert len(addresses) == len(services)
+
+
 def test_files_and_volumes_of_the_compose_file_are_there() -> None:
     told = yaml.safe_load((CLUSTER / "compose.yml").read_text())
     named = [volume.split(":")[0] for each in told["services"].values() for volume in each["volumes"]]
