@@ -317,6 +317,8 @@ class Predictor:
         changed = (
             not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _TOLERANCES.equal_prediction_log
         )
+        if changed and not self._reported.resolution_search.spend_search():
+            return []
         if (
             changed
             or self._others_age

@@ -58,6 +58,9 @@ class ResolutionSearch:
     window. A search takes about two estimates.
     """
 
+    _earned: float = float(_LIVE.max_earned_searches)
+    """Number of searches for alternatives that are left; a default for snapshots of earlier versions."""
+
     def __init__(self, observed: JobSignal, settings: DetectSettings) -> None:
         self.windows = WindowPolicy(settings)
         self._observed = observed
@@ -107,6 +110,7 @@ class ResolutionSearch:
             data_until_ns: end of the newest bytes, ns.
             searches: whether to search a period, or only to measure the known one.
         """
+        self._earned = min(self._earned + 1 / _LIVE.predictions_per_new_search, _LIVE.max_earned_searches)
         view, periodicity, level = self._former_period(now_ns, data_until_ns) or (
             self._follow(self._known, now_ns, searches) if self._known is not None else self._search(now_ns, searches)
         )
@@ -195,6 +199,8 @@ class ResolutionSearch:
         self._turn += 1
         if self._alternative is None and self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor):
             return view, periodicity, known.level
+        if not self.spend_search():
+            return view, periodicity, known.level
         return self._alternative_found(view, periodicity, known, now_ns)
 
     def _alternative_found(
@@ -279,9 +285,20 @@ class ResolutionSearch:
                 periodicity.period_s is not None
                 and periodicity.next_confidence > known.latest - _TOLERANCES.confidence_gain
             )
-            if holds or not searches:
+            if holds or not searches or (periodicity.period_s is not None and not self.spend_search()):
                 return view, periodicity
+        elif not self.spend_search():
+            return self._observed.estimate(
+                known.level, now_ns, history_ns, window_ns, known.period_s, False, known.programs
+            )
         return self._observed.estimate(known.level, now_ns, history_ns, window_ns, known.period_s, thorough)
+
+    def spend_search(self) -> bool:
+        """Return whether a search for alternatives is left, and spend it."""
+        if self._earned < 1:
+            return False
+        self._earned -= 1
+        return True
 
     def _adapted(self) -> bool:
         return self._settings.window == "hits" and self._hits >= self._settings.window_hits

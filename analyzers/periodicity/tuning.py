@@ -220,6 +220,8 @@ class LiveSearch(Struct, frozen=True):
     # share of the further predictions for which a search without a result is kept [o]
     kept_prediction_share: float = 1 / 8
     max_kept_predictions: int = 64  # maximum number of predictions for which it is kept [o]
+    predictions_per_new_search: int = 12  # predictions by which a job with a period earns a search of alternatives [o]
+    max_earned_searches: int = 32  # maximum number of earned searches, which a new job has, too [o]
     # minimum ratio of the last phase's length to all others at which it may consist of phases of a shorter period [o]
     longer_phase_ratio: float = 2.0
 

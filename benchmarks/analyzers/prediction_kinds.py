@@ -2,7 +2,9 @@
 
 A job is predicted after each phase, at all resolutions, as the aggregator does. The table has jobs of 100, 1,000 and
 10,000 phases, and the mean over the 64 predictions after them. Up to 192 predictions precede these. A prediction that
-repeats the last result has no search. IOTIDE_KINDS: only kinds whose names contain this. IOTIDE_PHASES: other ages.
+repeats the last result has no search. Of kinds with a period of 10 s, the share of predictions with this period to 5 %
+and a confidence of one half is reported, too. IOTIDE_KINDS: only kinds whose names contain this. IOTIDE_PHASES: other
+ages. IOTIDE_SEED: other jobs.
 """
 
 from __future__ import annotations
@@ -18,14 +20,18 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.events import Kind, make_batch
+from iotide.results.prediction import PERIODIC_FROM, Prediction
 
 ONLY: Final = os.environ.get("IOTIDE_KINDS", "")
 AGES: Final = tuple(map(int, os.environ.get("IOTIDE_PHASES", "100,1000,10000").split(",")))
+SEED: Final = int(os.environ.get("IOTIDE_SEED", "1"))
 BEFORE: Final = 192
 MEASURED: Final = 64
 PERIOD_S: Final = 10.0
 REQUESTS: Final = 8
 VOLUME: Final = 1e8
+SAME: Final = 0.05
+WITHOUT: Final = ("no period", "no period, dense", "drift")  # kinds without a period of 10 s
 NO_TYPES: Final = np.zeros(0, np.uint8)
 
 Values = npt.NDArray[np.float64]
@@ -93,14 +99,14 @@ KINDS: Final[dict[str, Callable[[np.random.Generator, int], Phases]]] = {
 }
 
 
-def predicted(phases: Phases, age: int) -> tuple[float, float]:
-    """Returns the mean CPU time of a prediction, and of one with a search, ms."""
+def predicted(phases: Phases, age: int) -> tuple[float, float, float]:
+    """Returns the mean CPU time of a prediction, and of one with a search, ms, and the share of sure and right ones."""
     start, length, volume = phases
     predictor = Predictor("benchmark", DetectSettings())
     predictor.update(make_batch(1, {"start": 0}), NO_TYPES)
     begin = max(age - BEFORE, 2)
     _feed(predictor, (start[:begin], length[:begin], volume[:begin]))
-    took, searched, window_end_s = [], [], -1.0
+    took, searched, right, window_end_s = [], [], [], -1.0
     for at in range(begin, len(start)):
         _feed(predictor, (start[at : at + 1], length[at : at + 1], volume[at : at + 1]))
         now_ns = round((float(start[at]) + float(length[at]) + 0.05) * 1e9)
@@ -109,10 +115,18 @@ def predicted(phases: Phases, age: int) -> tuple[float, float]:
         spent = 1e3 * (time.process_time() - since)
         if at >= age:
             took.append(spent)
+            right.append(is_right(prediction))
             if prediction.window.end_s != window_end_s:
                 searched.append(spent)
         window_end_s = prediction.window.end_s
-    return float(np.mean(took)), float(np.mean(searched or [np.nan]))
+    return float(np.mean(took)), float(np.mean(searched or [np.nan])), float(np.mean(right))
+
+
+def is_right(prediction: Prediction) -> bool:
+    """Return whether the period is 10 s, and sure."""
+    period = prediction.period_s
+    sure = prediction.confidence >= PERIODIC_FROM
+    return period is not None and sure and abs(period.value / PERIOD_S - 1) <= SAME
 
 
 def measure() -> list[Figure]:
@@ -122,10 +136,12 @@ def measure() -> list[Figure]:
             continue
         for age in AGES:
             # some kinds drop phases
-            mean, search = predicted(maker(np.random.default_rng(1), age + MEASURED), age)
+            mean, search, right = predicted(maker(np.random.default_rng(SEED), age + MEASURED), age)
             name = f"{kind}, {age:,} phases"
             figures.append(Figure(f"{name}: a prediction", mean, "ms", "<= 1 ms", better="lower"))
             figures.append(Figure(f"{name}: one with a search", search, "ms", better="lower"))
+            if kind not in WITHOUT:
+                figures.append(Figure(f"{name}: period right and sure", 100 * right, "%"))
     return figures
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from iotide.analyzers.online.job_signal import JobSignal
 from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.events import Kind, make_batch
 from iotide.results.prediction import Prediction
 from support.jobs.periodic_jobs import TYPES, UNIX_S
@@ -61,3 +65,23 @@ def test_a_familiar_period_is_known_two_phases_after_a_pause_of_any_length(perio
     assert _share(found[20:30], 10.0) == 1
     assert _share(found[-2:], 10.0) == 1
     assert found[30].period_s is None or found[30].period_s.value < 30
+
+
+def test_searches_for_alternatives_of_an_unsure_period_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[float] = []
+    estimate = JobSignal.estimate
+
+    def counted(signal: JobSignal, *arguments: Any, **named: Any) -> Any:
+        expected_s, followed = [*arguments, *[0] * 7][4:7:2]
+        if expected_s and not followed:
+            searched.append(expected_s)
+        return estimate(signal, *arguments, **named)
+
+    monkeypatch.setattr(JobSignal, "estimate", counted)
+    rng = np.random.default_rng(4)
+    others = rng.uniform(0, 1500, 75)
+    predictions = _after_each(np.sort(np.append(10.0 * np.arange(150), others)))
+    live = TUNING.live
+    most = live.max_earned_searches + len(predictions) / live.predictions_per_new_search
+    assert len(predictions) == 225
+    assert live.max_earned_searches < len(searched) <= most
