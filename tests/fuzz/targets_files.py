@@ -30,6 +30,7 @@ from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.state.saved_state import NAME
 from iotide.daemon.state.state_file import StateFile
 from iotide.events import InputError
+from support.formats import darshan_logs
 from support.formats.recorder_format import Call, write_trace
 from support.formats.round_trips import archive_bytes, converted_trace
 from support.servers.killed_aggregator import Schedule
@@ -343,6 +344,20 @@ def darshan_reader() -> Callable[[bytes], None]:
     return read_as("darshan")
 
 
+def changed_darshan(choose: Choose, data: bytes) -> bytes:
+    """Change the decompressed content of one part: changes of compressed bytes end at the decompressor."""
+    places = [at for at in range(24, 40 + 16 * darshan_logs.OLD_MODULES, 16) if struct.unpack_from("<QQ", data, at)[1]]
+    at = choose.choice(places)
+    begin, length = struct.unpack_from("<QQ", data, at)
+    try:
+        content = darshan_logs.unpacked(data[begin : begin + length])
+    except zlib.error:
+        return change_bytes(choose, data, [data], ())
+    changed = bytearray(data + (packed := zlib.compress(change_bytes(choose, content, [content], ()))))
+    struct.pack_into("<QQ", changed, at, len(data), len(packed))
+    return bytes(changed)
+
+
 def _late(make: Callable[[], Callable[[bytes], None]]) -> Callable[[bytes], None]:
     """Return a lazily created object, so that only the running target creates its folder."""
     made: list[Callable[[bytes], None]] = []
@@ -368,5 +383,5 @@ def targets() -> list[Target]:
         Target("source-hdf5", _converted("hdf5"), _late(hdf5_reader), quick=300),
         Target("source-recorder", recorder_samples, _late(recorder_reader), changed_recorder, quick=250),
         Target("source-otf2", otf2_samples, _late(otf2_reader), changed_recorder, quick=10),
-        Target("source-darshan", darshan_samples, _late(darshan_reader), quick=5),
+        Target("source-darshan", darshan_samples, _late(darshan_reader), changed_darshan, quick=10),
     ]

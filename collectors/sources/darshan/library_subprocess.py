@@ -1,7 +1,8 @@
 """Read a Darshan log with Darshan's library in a subprocess. The library aborts on corrupt logs.
 
-Run as a module with the log's path. It writes messages to standard output: four bytes of length (little-endian), a JSON
-object, and the number of raw bytes that its ``bytes`` gives, if any.
+Run as a module with the log's path and the number of the first part to read. It writes messages to standard output:
+four bytes of length (little-endian), a JSON object, and the number of raw bytes that its ``bytes`` gives, if any. A
+message precedes each part, so that the parent can read those after one in which the library aborts.
 """
 
 from __future__ import annotations
@@ -52,9 +53,13 @@ def main() -> None:
         _fail("it is no log of Darshan")
     problems = [cut] if (cut := _cut_short(library.log_get_modules(log))) else []
     try:
-        for part in _parts(library, log):
-            try:
-                part(out)
+        for number, part in enumerate(_parts(library, library.log_get_modules(log))):
+            if number < int(sys.argv[2]):
+                continue
+            _send_message(out, {"what": "part", "number": number})
+            out.flush()
+            try:  # after an error, a log that is open gives no further record
+                part(library.log_open(sys.argv[1]), out)
             except (ValueError, LookupError, TypeError, MemoryError, RuntimeError) as error:
                 problems.append(str(error) or type(error).__name__)
         out.flush()
@@ -71,12 +76,11 @@ def _cut_short(modules: dict[str, Any]) -> str:
     return f"the log is cut short: it has {size:,} bytes, its modules alone {wanted:,}" if size < wanted else ""
 
 
-def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], None]]:
+def _parts(library: Any, modules: dict[str, Any]) -> Sequence[Callable[[dict[str, Any], IO[bytes]], None]]:
     """Return one writer per part of the log. A damaged part then does not affect the others."""
-    modules = library.log_get_modules(log)
-    parts = [partial(_write_job, library, log), partial(_write_names, library, log)]
-    parts += [partial(_write_segments, library, log, name) for name in _TRACED if name in modules]
-    parts += [partial(_write_counters, library, log, name) for name in _COUNTED if name in modules]
+    parts = [partial(_write_job, library), partial(_write_names, library)]
+    parts += [partial(_write_segments, library, name) for name in _TRACED if name in modules]
+    parts += [partial(_write_counters, library, name) for name in _COUNTED if name in modules]
     return parts
 
 
@@ -88,11 +92,13 @@ def _write_job(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
 
 def _write_names(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
     names = [[str(number), name] for number, name in library.log_get_name_records(log).items()]
+    if not names and library.log_get_modules(log):
+        raise ValueError("the names of files are damaged")
     for begin in range(0, len(names), _NAMES_AT_ONCE):
         _send_message(out, {"what": "names", "names": names[begin : begin + _NAMES_AT_ONCE]})
 
 
-def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
+def _write_segments(library: Any, module: str, log: dict[str, Any], out: IO[bytes]) -> None:
     known = library.log_get_modules(log)[module]["ver"] <= _KNOWN[module]
     found = _library_segments(library, log, module) if known else records_of(Path(sys.argv[1]), module)
     for record in found:
@@ -124,7 +130,7 @@ def _library_segments(library: Any, log: dict[str, Any], module: str) -> Iterato
         yield Record(record.base_rec.id, record.base_rec.rank, host, writes, SEGMENT.itemsize, raw)
 
 
-def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
+def _write_counters(library: Any, module: str, log: dict[str, Any], out: IO[bytes]) -> None:
     integers, floats = library.counter_names(module), library.fcounter_names(module)
     for place in _records(library, log, module):
         record = library.ffi.cast(_COUNTED[module], place)

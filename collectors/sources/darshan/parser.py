@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from signal import Signals
@@ -31,20 +31,44 @@ _TIMEOUT_S: Final = 60
 
 
 def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield messages and their raw bytes.
+    """Yield messages and their raw bytes. After a part in which the library aborts, the next ones are read.
 
     Raises:
-        InputError: the library could not read the log to its end; messages read before were yielded.
+        InputError: the library could not read all of the log; the messages that it could read were yielded.
     """
+    problems: list[str] = []
+    first: int | None = 0
+    while first is not None:
+        first = yield from _messages_from(path, first, problems)
+    if problems:
+        raise InputError(str(path), None, "; ".join(dict.fromkeys(problems)), EXPECTED)
+
+
+def _messages_from(
+    path: Path, first: int, problems: list[str]
+) -> Generator[tuple[dict[str, Any], bytes], None, int | None]:
+    """Yield the messages of the parts from ``first`` on, and add to ``problems``.
+
+    Returns:
+        The part after one in which the library aborted; None at the end.
+
+    Raises:
+        InputError: the library did not finish.
+    """
+    part: int | None = None
     # -P: do not import modules from the working directory
-    command = [sys.executable, "-P", "-m", f"{__package__}.library_subprocess", str(path.absolute())]
+    module = f"{__package__}.library_subprocess"
+    command = [sys.executable, "-P", "-m", module, str(path.absolute()), str(first)]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
     ):
         try:
-            if child.stdout is not None:
-                yield from _read(child.stdout)
+            for message, raw in _read(child.stdout) if child.stdout is not None else ():
+                if message["what"] == "part":
+                    part = message["number"]
+                else:
+                    yield message, raw
             status = child.wait(_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             raise InputError(str(path), None, "Darshan's library did not finish", EXPECTED) from None
@@ -52,7 +76,8 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
             child.kill()
         if status:
             errors.seek(0)
-            raise InputError(str(path), None, _reason(status, errors.read(65_536)), EXPECTED)
+            problems.append(_reason(status, errors.read(65_536)))
+    return part + 1 if status < 0 and part is not None else None
 
 
 def _read(pipe: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import struct
+import zlib
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -108,6 +110,23 @@ def test_log_without_dxt_gives_sums() -> None:
     told = source.unsupported.counts
     assert told["times of single calls of MPI-IO, of which the log has only sums for each file"] == 7759 + 16 + 128
     assert told["modules with counts only (H5D, H5F)"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", [1, 9, 100])
+def test_calls_of_a_log_whose_names_are_damaged_are_read_without_them(cut: int, tmp_path: Path) -> None:
+    """The library aborts, or gives no further record."""
+    data = bytearray(SIMPLE.read_bytes())
+    at, length = struct.unpack_from("<QQ", data, 24)
+    names = zlib.compress(darshan_logs.unpacked(bytes(data[at : at + length]))[:-cut])
+    struct.pack_into("<QQ", data, 24, len(data), len(names))
+    (log := tmp_path / "x.darshan").write_bytes(data + names)
+    whole, _ = read(SIMPLE)
+    streams, source = read(log)
+    assert {rank: len(stream.events) for rank, stream in streams.items()} == {
+        rank: len(stream.events) for rank, stream in whole.items()
+    }
+    assert source.problems.total == 1
 
 
 def test_format_is_told_from_the_log_itself() -> None:
