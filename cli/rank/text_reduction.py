@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ...collectors.files.lines import Block, LineBuffer
 from ...collectors.source import Input, Origin
-from ...collectors.sources.kernel_traces.text import KernelTextParser
+from ...collectors.sources.kernel_traces.parser import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
 from ...events.network.malformed import MALFORMED
 from ...results.interaction import Ranking

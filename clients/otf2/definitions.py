@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...events import FileInfo, FileType, Layer, StreamInfo
 from ...events.otf2_library import EVENTS, NONE_32, U8, U32, U64, address
-from .calls import Opened
+from .call_properties import Opened
 
 STRING: Final = 11
 """Attribute types in use; see OTF2_Type."""

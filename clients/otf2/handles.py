@@ -7,7 +7,7 @@ from collections import Counter
 from ...archive.file.reader import ArchivedStream
 from ...events import FileInfo, Layer
 from ...events.otf2_library import NONE_32
-from .calls import Opened, group_of, inherited_mode, open_mode
+from .call_properties import Opened, group_of, inherited_mode, open_mode
 from .definitions import TraceDefinitions
 
 _NO_FILE = FileInfo("")

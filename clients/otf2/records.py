@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ...events import Flag, Kind, Layer
 from ...events.otf2_library import NONE_32, NONE_64
-from .calls import open_mode, operation_of, seek_arguments, status_flags
+from .call_properties import open_mode, operation_of, seek_arguments, status_flags
 from .definitions import PARADIGMS, TraceDefinitions
 from .handles import Handles
 

@@ -35,7 +35,6 @@ from .two_programs import find_two_programs
 
 _TOLERANCES: Final = TUNING.tolerances
 _SPECTRAL_LINES: Final = TUNING.spectral_lines
-_NEXT_PHASE: Final = TUNING.next_phase
 _NONE: Final = 0.005
 """Minimum confidence of a reported period; lower values would be displayed as 0 %."""
 

@@ -10,7 +10,7 @@ from ...source import Input
 from .lexing.dialect import KERNEL_CALLS, KERNEL_FORMATS, Dialect, Payload, interrupts, scheduler
 from .lexing.line import PRINTF, Form
 from .lexing.rows import Step
-from .text import KernelTextParser
+from .parser import KernelTextParser
 
 _PERF_HEADER: Final = (
     rb" *(?:(?P<comm>[^\n ][^\n]*?)(?<! ) +)?(?:(?P<pid>-1|\d{1,10})/)?(?P<tid>-1|\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"

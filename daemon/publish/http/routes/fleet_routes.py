@@ -19,8 +19,8 @@ from ....aggregator import Aggregator
 from ....contention import ContentionWatch
 from ....pacing_plans import PacingPlans
 from ...status import StatusReport
-from ..fleet import RECENT_BIN_S, Fleet, count_states, fleet_job, matching_rows, sorted_rows, visible_rows
 from ..job_access import not_found, of_several_jobs
+from ..job_list import RECENT_BIN_S, Fleet, count_states, fleet_job, matching_rows, sorted_rows, visible_rows
 
 
 def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: ContentionWatch | None) -> APIRouter:

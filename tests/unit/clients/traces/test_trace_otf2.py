@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.clients.otf2 import calls as otf2_calls
+from iotide.clients.otf2 import call_properties
 from iotide.clients.otf2 import stream as otf2_stream
 from iotide.clients.otf2.archive import check_written
-from iotide.clients.otf2.calls import inherited_mode, open_mode, seek_arguments, status_flags
+from iotide.clients.otf2.call_properties import inherited_mode, open_mode, seek_arguments, status_flags
 from iotide.clients.otf2.stream import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo
@@ -282,7 +282,7 @@ def test_odd_texts_are_kept_readable(tmp_path: Path) -> None:
 
 
 def test_examples_in_docstrings_hold() -> None:
-    failed, attempted = doctest.testmod(otf2_calls)
+    failed, attempted = doctest.testmod(call_properties)
     assert (failed, attempted > 3) == (0, True)
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.daemon.access.viewer import Viewer
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.publish.http import fleet as fleet_module
-from iotide.daemon.publish.http.fleet import (
+from iotide.daemon.publish.http import job_list as module
+from iotide.daemon.publish.http.job_list import (
     Fleet,
     Row,
     count_states,
@@ -109,8 +109,8 @@ async def test_rows_of_jobs_that_did_not_change_are_not_made_again(monkeypatch: 
     clock = Ticking()
     aggregator = with_jobs(clock, 3)
     fleet = Fleet(aggregator, clock)
-    monkeypatch.setattr(fleet_module, "_REFRESH_S", 0.0)
-    monkeypatch.setattr(fleet_module, "_SHARE", float("inf"))
+    monkeypatch.setattr(module, "_REFRESH_S", 0.0)
+    monkeypatch.setattr(module, "_SHARE", float("inf"))
     before = {each.job: each for each in await fleet.rows()}
     assert [each.bandwidth for each in before.values()] == [1e6] * 3
     clock.now_s += 60  # long after the last event
@@ -133,7 +133,7 @@ async def test_concurrent_requests_share_the_work(monkeypatch: pytest.MonkeyPatc
         return clock.now_s
 
     fleet = Fleet(aggregator, moving)
-    monkeypatch.setattr(fleet_module, "_REFRESH_S", 3600.0)
+    monkeypatch.setattr(module, "_REFRESH_S", 3600.0)
     first, *others = await asyncio.gather(*(fleet.rows() for _ in range(8)))
     assert len(first) == 5
     for rows in others:
@@ -144,7 +144,7 @@ async def test_work_of_other_tasks_is_not_in_the_share_of_the_list(monkeypatch: 
     clock = Ticking()
     fleet = Fleet(with_jobs(clock, 5), clock)
     await fleet._refresh()
-    monkeypatch.setattr(fleet_module, "SLICE_S", -1.0)  # a pause after each row
+    monkeypatch.setattr(module, "SLICE_S", -1.0)  # a pause after each row
     others_s = 0.0
 
     async def work() -> None:
