@@ -117,8 +117,10 @@ def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> Pe
     even = _evenness_confidence(measured)
     phases = segmenter.measured(found.phases)
     volumes = _volumes(segmenter, found.phases, phases)
-    similarity = math.exp(-((volumes.spread / _QUALITY.volume_spread_scale) ** 2))
-    alike = similarity * _volume_confidence(volumes)
+    alike, similarity = _alike(volumes)
+    if measured.since and found.uneven_phases is not None:
+        # the phases before a change show that these are phases
+        alike = max(alike, _alike(volume_similarity(segmenter, found.uneven_phases))[0])
     regular = max(even, mean_distance)
     quiet, contrast = contrast, 1 - (1 - contrast) * (1 - _unneeded_contrast(measured, contrast))
     return PeriodCandidate(
@@ -139,6 +141,12 @@ def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> Pe
         segmenter=segmenter,
         uneven_phases=found.uneven_phases,
     )
+
+
+def _alike(volumes: VolumeSimilarity) -> tuple[float, float]:
+    """Return the confidence that phases are alike, and the similarity of their volumes."""
+    similarity = math.exp(-((volumes.spread / _QUALITY.volume_spread_scale) ** 2))
+    return similarity * _volume_confidence(volumes), similarity
 
 
 def _evenness_confidence(measured: Regularity) -> float:

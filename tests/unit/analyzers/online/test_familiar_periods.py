@@ -85,3 +85,15 @@ def test_searches_for_alternatives_of_an_unsure_period_are_bounded(monkeypatch: 
     most = live.max_earned_searches + len(predictions) / live.predictions_per_new_search
     assert len(predictions) == 225
     assert live.max_earned_searches < len(searched) <= most
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.02, 0.05])
+@pytest.mark.parametrize(("before_s", "after_s"), [(30.0, 12.0), (25.0, 10.0), (12.0, 30.0), (20.0, 13.0)])
+def test_two_intervals_of_a_new_period_are_enough_for_phases_like_those_before(
+    jitter: float, before_s: float, after_s: float
+) -> None:
+    distance = np.random.default_rng(5).normal(1, jitter, 22) * np.repeat([before_s, after_s], [20, 2])
+    latest = _after_each(np.cumsum(distance))[-1]
+    assert _share([latest], after_s) == 1
+    assert latest.next_phase is not None
+    assert latest.next_phase.confidence > 0.6
