@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from .signature_table import Table
 
 AT_ONCE: Final = 65_536
 """Number of calls that are read together."""
+_RANK: Final = re.compile(r"0|[1-9][0-9]{0,11}")
 _SINCE_2000_S: Final = 946_684_800
 _LATEST_NS: Final = 2**62
 _BACK: Final = 2**32 - 2**24
@@ -34,7 +36,7 @@ def read_recorder(folder: Path, about: Input) -> Iterator[list[SourceItem]]:
     shared = read_signatures(folder / "0.cst", facts.version) if facts.merged else None
     about.unsupported.add("starts of ranks: each begins with rank 0's, the only one in the trace", facts.ranks - 1)
     stems = (path.stem for path in folder.glob("*.ts"))
-    ranks = sorted(int(stem) for stem in stems if stem.isdecimal() and int(stem[:12]) < facts.ranks)
+    ranks = sorted(int(stem) for stem in stems if _RANK.fullmatch(stem) and int(stem) < facts.ranks)
     for rank in ranks:
         try:
             made = _Rank(folder, rank, int(grammars[rank]), facts, shared, about)
@@ -100,10 +102,13 @@ class _Rank:
         about.counters["bytes_read"] += size
         calls = _evenly(self._grammar.pieces(AT_ONCE), AT_ONCE)
         before = 0
-        for terminals, ticks in zip(calls, read_ticks(self._ticks, AT_ONCE), strict=False):
-            length = min(len(terminals), len(ticks))
-            starts, ends, before = _times(ticks[:length], before)
-            yield self._piece(stream, terminals[:length], starts, ends)
+        try:
+            for terminals, ticks in zip(calls, read_ticks(self._ticks, AT_ONCE), strict=False):
+                length = min(len(terminals), len(ticks))
+                starts, ends, before = _times(ticks[:length], before)
+                yield self._piece(stream, terminals[:length], starts, ends)
+        except OSError as error:
+            about.malformed(None, f"{self._ticks.name} cannot be read ({error.strerror})", "a file of the trace")
         self._table.report_omissions(self._counts, about.unsupported)
         yield [Closed(stream)]
 

@@ -181,6 +181,20 @@ def test_times_that_do_not_fit_the_calls_are_told(change: int, tmp_path: Path) -
     assert len(streams[0].events) == 43 - (change < 0)
 
 
+@pytest.mark.parametrize("change", ["folder", "name"])
+def test_times_of_a_rank_that_cannot_be_read_cost_this_rank(change: str, tmp_path: Path) -> None:
+    folder = write_trace(tmp_path / "trace", [checkpoint(rank, 2) for rank in range(3)])
+    times = folder / "1.ts"
+    if change == "folder":
+        times.unlink()
+        times.mkdir()
+    else:
+        times.rename(folder / "01.ts")
+    streams, source = read(folder)
+    assert {rank for rank, stream in streams.items() if stream.events} == {0, 2}
+    assert source.problems.total
+
+
 def test_missing_rank_is_told(tmp_path: Path) -> None:
     folder = write_trace(tmp_path / "trace", [checkpoint(0, 2), checkpoint(1, 2)])
     (folder / "0.ts").unlink()
