@@ -16,6 +16,8 @@ from .events import SEGMENT, THREADED_SEGMENT
 
 MAX_SEGMENTS: Final = 1 << 26
 """Maximum number of segments of one file and rank."""
+SEGMENTS_AT_ONCE: Final = 1 << 20
+"""Maximum number of segments of one message of the subprocess."""
 WIDEST: Final = THREADED_SEGMENT.itemsize
 Order = Literal["<", ">"]
 _ORDERS: Final[tuple[Order, ...]] = ("<", ">")

@@ -18,7 +18,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from .dxt import MAX_SEGMENTS, Record, records_of
+from .dxt import MAX_SEGMENTS, SEGMENTS_AT_ONCE, Record, records_of
 from .events import SEGMENT
 
 MAX_MEMORY: Final = 8 << 30
@@ -102,17 +102,22 @@ def _write_segments(library: Any, module: str, log: dict[str, Any], out: IO[byte
     known = library.log_get_modules(log)[module]["ver"] <= _KNOWN[module]
     found = _library_segments(library, log, module) if known else records_of(Path(sys.argv[1]), module)
     for record in found:
-        about = {
-            "what": "segments",
-            "module": module,
-            "file": str(record.file),
-            "rank": record.rank,
-            "host": record.host,
-            "writes": record.writes,
-            "width": record.width,
-            "bytes": len(record.segments),
-        }
-        _send_message(out, about, record.segments)
+        about = {"what": "segments", "module": module, "width": record.width}
+        about |= {"file": str(record.file), "rank": record.rank, "host": record.host}
+        for writes, segments in pieces_of(record):
+            _send_message(out, {**about, "writes": writes, "bytes": len(segments)}, segments)
+
+
+def pieces_of(record: Record) -> Iterator[tuple[int, bytes]]:
+    """Yield a record's segments in pieces of at most ``SEGMENTS_AT_ONCE``, each with its number of writes.
+
+    A small log may have millions of segments, as compression hides equal ones.
+    """
+    count = len(record.segments) // record.width
+    for begin in range(0, max(count, 1), SEGMENTS_AT_ONCE):
+        end = min(begin + SEGMENTS_AT_ONCE, count)
+        writes = min(max(record.writes - begin, 0), end - begin)
+        yield writes, record.segments[begin * record.width : end * record.width]
 
 
 def _library_segments(library: Any, log: dict[str, Any], module: str) -> Iterator[Record]:

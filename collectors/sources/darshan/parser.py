@@ -22,7 +22,7 @@ from ....events.schema import FileType, file_type_of
 from ...node.file_systems import FileSystems
 from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .counters import Summary, moving_calls, rows_of, summaries
-from .dxt import MAX_SEGMENTS, WIDEST
+from .dxt import SEGMENTS_AT_ONCE, WIDEST
 from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows, in_order, rows_of_segments
 
 EXPECTED: Final = "a log that a program ended with, of Darshan 3.1 or later"
@@ -87,7 +87,7 @@ def _read(pipe: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
         if len(text) < size:
             return
         message: dict[str, Any] = json.loads(text)
-        wanted = min(message.get("bytes", 0), MAX_SEGMENTS * WIDEST)
+        wanted = min(message.get("bytes", 0), SEGMENTS_AT_ONCE * WIDEST)
         raw = pipe.read(wanted)
         if len(raw) < wanted:
             return

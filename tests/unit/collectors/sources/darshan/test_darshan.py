@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.source import Input, Lost, Origin, SourceItem
 from iotide.collectors.sources.darshan.counters import rows_of, summaries
+from iotide.collectors.sources.darshan.dxt import SEGMENTS_AT_ONCE, Record
 from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
+from iotide.collectors.sources.darshan.library_subprocess import pieces_of
 from iotide.collectors.sources.finished import FinishedSource
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer
@@ -127,6 +129,20 @@ def test_calls_of_a_log_whose_names_are_damaged_are_read_without_them(cut: int, 
         rank: len(stream.events) for rank, stream in whole.items()
     }
     assert source.problems.total == 1
+
+
+@pytest.mark.parametrize("writes", [0, 1, SEGMENTS_AT_ONCE, SEGMENTS_AT_ONCE + 3, 2 * SEGMENTS_AT_ONCE + 5])
+def test_segments_of_a_long_record_come_in_pieces(writes: int) -> None:
+    segments = np.arange(2 * SEGMENTS_AT_ONCE + 5, dtype=np.uint16).tobytes()
+    pieces = list(pieces_of(Record(1, 0, "h", writes, 2, segments)))
+    assert b"".join(piece for _, piece in pieces) == segments
+    assert [len(piece) // 2 for _, piece in pieces] == [SEGMENTS_AT_ONCE, SEGMENTS_AT_ONCE, 5]
+    is_write = np.concatenate([np.arange(len(piece) // 2) < count for count, piece in pieces])
+    assert np.flatnonzero(is_write).tolist() == list(range(writes))
+
+
+def test_record_without_segments_is_one_piece() -> None:
+    assert list(pieces_of(Record(1, 0, "h", 0, 2, b""))) == [(0, b"")]
 
 
 def test_format_is_told_from_the_log_itself() -> None:
