@@ -129,7 +129,7 @@ class HandoverSocket:
             yield from self._take(self._unread.popleft().socket, None, reads_ended=reads_ended)
         for descriptor in ready:
             if descriptor in self._silent:
-                yield from self._take(self._forget(descriptor), None, reads_ended=reads_ended)
+                yield from self._admit(self._forget(descriptor), None, reads_ended=reads_ended)
         if self._socket.fileno() in ready:
             yield from self._accept(reads_ended=reads_ended)
         elif time.monotonic() >= self._again_at_s:
@@ -234,9 +234,11 @@ class HandoverSocket:
     ) -> Iterator[Arrival | EndedProcesses | Exception]:
         """Take what a peer has sent, or wait for it."""
         if received is not None or _has_sent(peer):
-            if self.awaits_ends and received is None and reads_ended and len(self._unread) < _MAX_UNREAD:
+            if self.awaits_ends and received is None and reads_ended:
                 self._unread.append(_UnreadPeer(credentials_of(peer).pid, time.monotonic() + _UNREAD_S, peer))
-            else:
+                yield from self._take_unread(len(self._unread) - _MAX_UNREAD)
+            else:  # after earlier ones: one may be an earlier program of the same process
+                yield from self._take_unread(len(self._unread))
                 yield from self._take(peer, received, reads_ended=reads_ended)
             return
         if len(self._silent) >= _MAX_SILENT:
@@ -256,6 +258,9 @@ class HandoverSocket:
             return
         pids = {pid for each in relatives_in(data) for pid in each}
         count = max((number for number, each in enumerate(self._unread, 1) if each.pid in pids), default=0)
+        yield from self._take_unread(count)
+
+    def _take_unread(self, count: int) -> Iterator[Arrival | EndedProcesses | Exception]:
         for _ in range(count):
             yield from self._take(self._unread.popleft().socket, None, reads_ended=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -245,12 +246,16 @@ def test_ended_process_is_read_without_a_mapping(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("helper")
 @pytest.mark.parametrize("awaits_ends", [False, True])
-def test_earlier_image_of_an_ended_process_comes_first(tmp_path: Path, awaits_ends: bool) -> None:
+@pytest.mark.parametrize("lines", [1, MAX_LINES + 1])  # of the second image: usual, unusual
+def test_earlier_image_of_an_ended_process_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, awaits_ends: bool, lines: int
+) -> None:
     """A program that replaces itself hands over two regions."""
     told, gate = Told(), tmp_path / "gate"
+    monkeypatch.setattr(handover_socket, "_UNREAD_S", 1000.0)
     with (
         MadeRegion(SLOTS) as first,
-        MadeRegion(SLOTS) as second,
+        MadeRegion(SLOTS, 512) as second,
         listening(gate, told, awaits_ends=awaits_ends) as drain,
     ):
         second.set(token=78)
@@ -264,12 +269,44 @@ def test_earlier_image_of_an_ended_process_comes_first(tmp_path: Path, awaits_en
             sender.stdout.readline()
             wait_for(lambda: drain.poll(told) or drain.in_use, what="the first image")
             first.put(2)
-            second.put(1)
+            second.put(lines)
             sender.communicate("\n\n")
+        drain.poll(told)
+        drain.await_ends(wanted=False)
         wait_for(lambda: (drain.poll(told), told.said[-1:])[1] == [("ended", 78)], what="the end")
-    assert [each[:2] for each in told.said if each[0] in ("begun", "lines", "ended")] == [
-        ("begun", 77), ("lines", 77), ("ended", 77), ("begun", 78), ("lines", 78), ("ended", 78)
-    ]  # fmt: skip
+    for what in ("begun", "lines", "ended"):
+        assert [each[1] for each in told.said if each[0] == what] == [77, 78]
+
+
+@pytest.mark.usefixtures("helper")
+@pytest.mark.parametrize("is_full", [False, True])
+def test_running_image_follows_an_earlier_one_that_is_not_read_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_full: bool
+) -> None:
+    """Otherwise the earlier image would replace the one that runs, which would not be read any more."""
+    told, gate = Told(), tmp_path / "gate"
+    monkeypatch.setattr(handover_socket, "_UNREAD_S", 1000.0)
+    if is_full:
+        monkeypatch.setattr(handover_socket, "_MAX_UNREAD", 1)
+    with (
+        MadeRegion(SLOTS) as first,
+        MadeRegion(SLOTS) as second,
+        listening(gate, told, awaits_ends=True) as drain,
+    ):
+        second.set(token=78)
+        first.hand_over(gate)
+        drain.poll(told)
+        with connected(gate) as peer:
+            if not is_full:
+                drain.poll(told)  # accepts it before it has sent anything
+            socket.send_fds(peer, [second.hello()], [second.descriptor])
+        drain.poll(told)
+        drain.await_ends(wanted=False)
+        drain.poll(told)
+        assert [each[:2] for each in told.said if each[0] in ("begun", "ended")] == [
+            ("begun", 77), ("begun", 78), ("ended", 77)
+        ]  # fmt: skip
+        assert drain.running() == [78]
 
 
 def test_entries_of_known_processes_are_passed_on_alone() -> None:
