@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..periodicity.estimator import SignalWindow
 from ..periodicity.phases.changes import last_change
-from ..periodicity.phases.phases import merge, runs
+from ..periodicity.phases.phases import median, merge, runs
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .change_detectors import DETECTORS, ChangeDetector
@@ -137,7 +137,7 @@ def clear_change(intervals: Floats) -> int:
     at = last_change(intervals) if len(intervals) >= 2 * _LIVE.min_changed_intervals else 0
     if not 0 < at <= len(intervals) - _LIVE.min_changed_intervals:
         return 0
-    old, new = (float(np.median(part)) for part in (intervals[:at], intervals[at:]))
+    old, new = (median(part) for part in (intervals[:at], intervals[at:]))
     return at if abs(math.log(new / old)) > math.log(_LIVE.window_change_ratio) else 0
 
 

@@ -16,7 +16,7 @@ from ....results.base import Estimate
 from ....results.prediction import OtherPeriod, Relation
 from ..estimator import SignalWindow
 from ..phases.dominant_burst import without_bursts
-from ..phases.phases import Floats, Phases, Segmenter
+from ..phases.phases import Floats, Phases, Segmenter, median
 from ..phases.regularity import Regularity, regularity, shortest_interval
 from ..spectrum.spectral_peak import dominant_peak
 from ..tuning import TUNING
@@ -160,7 +160,7 @@ def _inside(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) ->
     intervals = np.diff(fine.start)[together]
     if len(intervals) < max(_SECONDARY_PERIODS.min_intervals, len(main.phases)):
         return None
-    period = float(np.median(intervals))
+    period = median(intervals)
     near = np.abs(intervals / period - 1) < _SECONDARY_PERIODS.interval_tolerance
     if (
         near.mean() < _SECONDARY_PERIODS.min_explained_share

@@ -17,7 +17,7 @@ from ..confidence import (
 )
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.interleaved import Train, interleaved, with_hidden
-from ..phases.phases import Phases, Segmenter
+from ..phases.phases import Phases, Segmenter, median
 from ..phases.regularity import Regularity, regularity
 from ..tuning import TUNING
 from ..upcoming.clock import clock_of
@@ -93,9 +93,7 @@ def _period(view: SignalWindow, measured: Regularity) -> Estimate:
 
 def _estimate_of(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
     # a merged phase has the volumes of both programs, so sums would depend on which of them it belongs to
-    main, other = sorted(
-        programs, key=lambda each: float(np.median(each.phases.volume)) / each.period_s.value, reverse=True
-    )
+    main, other = sorted(programs, key=lambda each: median(each.phases.volume) / each.period_s.value, reverse=True)
     at = other.phases.start
     beside = OtherPeriod(
         relation="beside",
@@ -105,7 +103,7 @@ def _estimate_of(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate
         end_s=view.start_s + float(at[-1]) * view.bin_s,
         phases=len(at),
         next_phase=other.next_phase,
-        bytes_per_phase=float(np.median(other.phases.volume)) * view.bin_s,
+        bytes_per_phase=median(other.phases.volume) * view.bin_s,
     )
     return PeriodEstimate(
         period_s=main.period_s,

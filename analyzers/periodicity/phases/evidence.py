@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ..tuning import TUNING
-from .phases import Floats
+from .phases import Floats, median
 
 _INTERVALS: Final = TUNING.intervals
 _GRID: Final = np.linspace(0, 1, 8)
@@ -37,7 +37,7 @@ def log_odds_of_levels(level: Floats, places: Sequence[int] = ()) -> float:
         level: logarithms of successive intervals, at least two.
         places: indices of the first value after each change, ascending.
     """
-    n, off = len(level), level - float(np.median(level))
+    n, off = len(level), level - median(level)
     narrow = prior_values(TUNING.tolerances.equal_spread, TUNING.quality.interval_spread_scale)
     wide = prior_values(TUNING.quality.interval_spread_scale, _WIDEST * TUNING.quality.interval_spread_scale)
     levels = np.zeros(len(_GRID))

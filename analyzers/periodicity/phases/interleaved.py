@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ..confidence import chance_of
 from ..tuning import TUNING
 from .missed_phases import RESOLVED
-from .phases import Floats, Phases
+from .phases import Floats, Phases, median
 
 _INTERVALS: Final = TUNING.intervals
 _LATEST: Final = 64
@@ -103,11 +103,11 @@ def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
     if not hidden:
         return own
     start = np.array(hidden)
-    end = start + float(np.median(own.end - own.start))
+    end = start + median(own.end - own.start)
     added = Phases(
         start,
         end,
-        np.full(len(start), float(np.median(own.volume))),
+        np.full(len(start), median(own.volume)),
         np.floor(start).astype(np.int64),
         np.ceil(end).astype(np.int64),
     )

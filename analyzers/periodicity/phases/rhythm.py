@@ -12,7 +12,7 @@ from ..tuning import TUNING
 from .changes import changes_of
 from .evidence import around_one_level, log_mean, log_odds_of_levels, prior_values
 from .memoized import memoized
-from .phases import Floats
+from .phases import Floats, median
 
 _INTERVALS: Final = TUNING.intervals
 _SHAPES: Final = [
@@ -118,7 +118,7 @@ def _around_a_mean(values: Floats) -> float:
 
 def _log_normal(level: Floats) -> float:
     spread = prior_values(TUNING.tolerances.equal_spread, TUNING.quality.uneven_spread_scale)
-    return log_mean(around_one_level(level - float(np.median(level)), spread))
+    return log_mean(around_one_level(level - median(level), spread))
 
 
 def _without_a_mean(values: Floats, jacobian: float) -> tuple[float, float]:
