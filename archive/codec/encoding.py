@@ -87,8 +87,9 @@ _json = msgspec.json.Encoder()
 
 
 def text_part(value: Any) -> Part:
-    """Encode plain data as a part."""
-    return _part_of(_json.encode(value))
+    """Encode plain data of one stream as a part."""
+    rest, numbers = _split_numbers(_json.encode(value), is_own=True)
+    return Part([rest], numbers)
 
 
 def repeated_text_part(value: Any) -> Part:
@@ -191,8 +192,8 @@ def _text(value: Any) -> tuple[bytes, npt.NDArray[np.int64]]:
     return _split_numbers(_json.encode(value))
 
 
-def _split_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
-    rest, numbers = take_numbers(text)
+def _split_numbers(text: bytes, *, is_own: bool = False) -> tuple[bytes, npt.NDArray[np.int64]]:
+    rest, numbers = take_numbers(text, is_own=is_own)
     return (rest, numbers) if len(numbers) <= _MAX_TAKEN else (text, numbers[:0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -372,6 +373,15 @@ def test_numbers_go_back_to_where_they_were_taken_from(text: str) -> None:
     rest, numbers = take_numbers(written)
     assert put_numbers(rest, numbers.tolist()) == written
     assert len(numbers) == count_numbers(rest)
+
+
+@given(st.one_of(st.text("09afg-G_.é", max_size=60), st.text("019afg ", max_size=80)))
+def test_hexadecimal_words_are_those_of_the_pattern(text: str) -> None:
+    pattern = rb"(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{7,16}(?![0-9A-Za-z])"
+    rest, numbers = take_numbers(text.encode())
+    words = [int(each, 16) for each in re.findall(pattern, text.encode())]
+    assert numbers.tolist()[len(numbers) - len(words) :] == [each - (each >> 63 << 64) for each in words]
+    assert rest.count(b"\1") == len(words)
 
 
 def test_numbers_keep_their_leading_zeros_and_have_up_to_63_bits() -> None:
