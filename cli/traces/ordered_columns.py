@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -53,12 +53,12 @@ class OrderedColumns:
 class SortedSpool:
     """External sort: rows that arrive nearly sorted by a key, or as several such sequences.
 
-    Memory: the pieces of 8,192 rows whose keys are close to the position of the merge.
+    Memory: the pieces of 8,192 rows whose keys, or places among equal keys, are close to the position of the merge.
     """
 
     def __init__(self) -> None:
         self._spool = ColumnSpool()
-        self._lowest: list[int] = []
+        self._lowest: list[tuple[int, int, int]] = []  # key, second key and place of the first row of each piece
         self._begins: list[int] = []
         self._rows = 0
 
@@ -77,7 +77,9 @@ class SortedSpool:
             piece: dict[str, npt.NDArray[Any]] = {name: column[low:high] for name, column in columns.items()}
             then = np.broadcast_to(np.int64(0), (high - low,)) if second is None else second[low:high]
             self._spool.put(high - low, piece | {_KEY: key[low:high], _SECOND: then})
-            self._lowest.append(int(key[low:high].min()))
+            lowest = np.flatnonzero(key[low:high] == key[low:high].min())
+            first = int(lowest[then[lowest].argmin()])
+            self._lowest.append((int(key[low + first]), int(then[first]), self._rows + first))
             self._begins.append(self._rows)
             self._rows += high - low
 
@@ -88,7 +90,7 @@ class SortedSpool:
 
     def in_order(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """Yield the rows by key, stable for equal keys."""
-        order = np.argsort(np.array(self._lowest, np.int64), kind="stable").tolist()
+        order = sorted(range(len(self._lowest)), key=self._lowest.__getitem__)
         held: dict[str, npt.NDArray[Any]] = {}
         at = 0
         while at < len(order) or held:
@@ -102,8 +104,9 @@ class SortedSpool:
             joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
             rank = np.lexsort((joined[_PLACE], joined[_SECOND], joined[_KEY]))
             ready = len(rank)
-            if at < len(order):  # rows of the same key may be in the next piece, and before
-                ready = int(np.searchsorted(joined[_KEY][rank], self._lowest[order[at]], "left"))
+            if at < len(order):  # rows of the same keys may be in the next piece, and before
+                sorted_by = [joined[name][rank] for name in (_KEY, _SECOND, _PLACE)]
+                ready = _rows_before(self._lowest[order[at]], sorted_by)
             first, rest = rank[:ready], rank[ready:]
             if ready:
                 yield {name: column[first] for name, column in joined.items() if name not in _OWN_COLUMNS}
@@ -113,3 +116,12 @@ class SortedSpool:
         columns = self._spool.get(number)
         begin = self._begins[number]
         return columns | {_PLACE: np.arange(begin, begin + len(columns[_KEY]), dtype=np.int64)}
+
+
+def _rows_before(row: tuple[int, int, int], columns: Sequence[Keys]) -> int:
+    """Return how many of some rows are before a row. They are sorted by all columns."""
+    low, high = 0, len(columns[0])
+    for value, column in zip(row, columns, strict=True):
+        part = column[low:high]
+        low, high = low + int(part.searchsorted(value, "left")), low + int(part.searchsorted(value, "right"))
+    return low

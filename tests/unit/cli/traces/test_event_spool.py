@@ -102,6 +102,17 @@ def test_an_event_that_lasts_from_the_beginning_to_the_end_costs_one_piece() -> 
     assert max(sizes) < 100_000
 
 
+@pytest.mark.parametrize("second", [0, 254])
+def test_rows_with_one_key_are_merged_a_few_pieces_at_a_time(second: int) -> None:
+    """Times in whole seconds, or a damaged log: all calls are at the same time."""
+    spool = SortedSpool()
+    rows = 400_000
+    spool.put(rows, {"row": np.arange(rows)}, np.zeros(rows, np.int64), np.full(rows, second))
+    pieces = [piece["row"] for piece in spool.in_order()]
+    assert np.array_equal(np.concatenate(pieces), np.arange(rows))
+    assert max(map(len, pieces)) < rows // 4
+
+
 def test_no_events_are_none() -> None:
     assert not list(EventSpool())
     assert not list(EventSpool().of("a"))
