@@ -268,7 +268,7 @@ def test_renamed_classes_keep_their_names_in_documents(name: str) -> None:
 
 def test_attributes_of_a_session_are_those_of_this_version() -> None:
     """If the attributes change, the meaning of a snapshot changes: increase ``STATE_VERSION`` and write the file
-    anew.
+    anew. A new attribute with a default in its class keeps the version, as states without it are read.
     """
     session = JobSession("j", AggregatorSettings(), 0.0)
     give(session, items_of("tmio-8ranks.jsonl"))

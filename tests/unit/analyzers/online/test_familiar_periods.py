@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from iotide.analyzers.online.job_signal import JobSignal
 from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.online.resolution_search import ResolutionSearch
 from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.events import Kind, make_batch
 from iotide.results.prediction import Prediction
@@ -97,3 +98,8 @@ def test_two_intervals_of_a_new_period_are_enough_for_phases_like_those_before(
     assert _share([latest], after_s) == 1
     assert latest.next_phase is not None
     assert latest.next_phase.confidence > 0.6
+
+
+def test_a_state_without_earned_searches_has_those_of_a_new_job() -> None:
+    restored = ResolutionSearch.__new__(ResolutionSearch)  # as from a snapshot that lacks the attribute
+    assert [restored.spend_search() for _ in range(TUNING.live.max_earned_searches + 1)].count(False) == 1
