@@ -168,12 +168,8 @@ class SpoolWriter:
         if self._report_copy():
             self._report_progress()
         while True:
-            try:
-                message = self._channel.recv(64)
-            except BlockingIOError:
+            if (message := self._received()) is None:
                 return
-            except OSError:
-                message = b""
             if len(message) != SEGMENT_READ.size:
                 self.reader_has_ended = True
                 return
@@ -186,6 +182,17 @@ class SpoolWriter:
                 self._forget_archived(number)
             elif (segment := self._unread.pop(number, None)) is not None:
                 self._recycle(segment)
+
+    def _received(self) -> bytes | None:
+        """Return the reader's next message, empty if it has ended; None if there is none yet."""
+        try:
+            return self._channel.recv(64)
+        except BlockingIOError:
+            return None
+        except ConnectionResetError:  # reported once if the reader left reports unread; its messages follow
+            return self._received()
+        except OSError:
+            return b""
 
     @property
     def has_reported_all(self) -> bool:

@@ -255,3 +255,14 @@ def test_beginnings_of_ended_processes_and_earlier_counters_are_forgotten() -> N
     assert beginnings.before(8) == b"b234"
     beginnings.add(2, 9, b"9", is_last=True)
     assert beginnings.before(10) == b"b49"
+
+
+def test_nothing_is_saved_if_the_reader_has_archived_all_and_ends_without_reading_a_report(tmp_path: Path) -> None:
+    """A socket first reports that its peer left messages unread, and then has the peer's messages."""
+    with spool_in(tmp_path) as made:
+        made.begin()
+        made.say("lines", 1)
+        made.writer.exchange()
+        made.reader.report_archived()
+        assert made.kill() == []
+        assert made.writer.is_archived
