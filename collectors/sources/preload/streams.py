@@ -236,6 +236,7 @@ class Streams:
             return False
         if batch is None:
             return False
+        self.waiting_lines += len(ended.lines)
         stream = _stream_name(ended.pid, f"{ended.token:016x}")
         self._step = info.step
         self._items += (Opened(stream, info), Chunk(stream, batch, definitions), Closed(stream, Counter()))

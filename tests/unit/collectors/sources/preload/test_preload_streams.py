@@ -21,8 +21,10 @@ from iotide.collectors.sources.preload.records.ring_layout import (
     MARK_WORDS,
     RECORD,
 )
+from iotide.collectors.sources.preload.rings.ended_process import read_ended
 from iotide.collectors.sources.preload.streams import Streams
 from iotide.events import Definitions, DefinitionTable, concatenate
+from support.tracing.regions import MadeRegion
 
 CALLS = (b"open(path:f,flags:O,mode:m)=d", b"write(fd:d,from:-,count:n)", b"rename(from:f,to:p)=i")
 Entry = tuple[int, int, int, bytes]
@@ -192,6 +194,18 @@ def test_first_process_of_a_step_begins_before_its_short_ones_end() -> None:
     assert [item.stream[-1] for item in items if isinstance(item, Opened)] == ["0", "1", "2"]
     node.streams.close()
     node.files.close()
+
+
+def test_lines_of_ended_processes_wait_until_their_events_are_returned() -> None:
+    """A reader of a file returns events after a number of waiting lines, however many processes repeat others."""
+    node = Node(0.05)
+    with MadeRegion(64) as made:
+        made.put(3)
+        entry = read_ended(made.descriptor, 12, 77) or b""
+    node.streams.ended_processes(5 * entry)
+    assert node.streams.waiting_lines == 15
+    assert sum(len(each.batch) for each in node.streams.items() if isinstance(each, Chunk)) == 15
+    assert node.streams.waiting_lines == 0
 
 
 def test_each_process_that_is_not_collected_is_introduced_and_counted() -> None:
