@@ -34,8 +34,8 @@ _MAX_BYTES: Final = 256
 _MAX_DESCRIPTORS: Final = 4
 _RETRY_S: Final = 0.25
 _UNREAD_S: Final = 0.002
-"""Time for which a new process may end, s. Most processes of a build or a script end in it, and are then read at once,
-without mapping their memory. A burst fills a ring in about 25 ms."""
+"""Minimum time for which a new process may end, s: the next poll reads it. Most processes of a build or a script end in
+it, and are then read at once, without mapping their memory. A burst fills a ring in about 25 ms."""
 
 Message = tuple[bytes, list[int]]
 """A message and the descriptors in it."""
