@@ -44,10 +44,13 @@ def answering(answer: bytes, context: ssl.SSLContext | None = None) -> Iterator[
                 while True:
                     connection, _ = server.accept()
                     with connection, contextlib.suppress(OSError):  # of a client that speaks another protocol
-                        peer = context.wrap_socket(connection, server_side=True) if context else connection
-                        peer.recv(65_536)
-                        peer.sendall(answer)
-                        peer.close()
+                        if context:  # the handshake comes with the first bytes
+                            connection = context.wrap_socket(
+                                connection, server_side=True, do_handshake_on_connect=False
+                            )
+                        with connection:
+                            connection.recv(65_536)
+                            connection.sendall(answer)
 
         thread = threading.Thread(target=serve)
         thread.start()
