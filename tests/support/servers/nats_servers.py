@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import signal
 import socket
 import subprocess
@@ -16,6 +17,8 @@ from iotide.daemon.journal.settings import JournalSettings
 from support.system.waiting import DEADLINE_S, wait_for
 
 PROGRAM = Path(sys.executable).parent / "nats-server"
+_LOWEST_PORT = 10_000
+_TRIED_PORTS = 200
 _CONF = """
 server_name: s{number}
 listen: 127.0.0.1:{port}
@@ -26,8 +29,17 @@ _ROUTES = "cluster {{ name: iotide, listen: 127.0.0.1:{port}, routes: [{others}]
 
 
 def free_ports(count: int) -> list[int]:
+    """Return ports below those of outgoing connections, which could take a port before its server starts."""
+    first_of_connections = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    found: list[int] = []
     with contextlib.ExitStack() as stack:
-        return [stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(count)]
+        for port in random.SystemRandom().sample(range(_LOWEST_PORT, first_of_connections), _TRIED_PORTS):
+            with contextlib.suppress(OSError):  # a port in use
+                stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                found.append(port)
+            if len(found) == count:
+                return found
+    raise AssertionError(f"{_TRIED_PORTS} ports are in use")
 
 
 class NatsServers:
