@@ -36,9 +36,10 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
     """Load a helper and declares its functions, each by its result and its arguments.
 
     Returns:
-        None if it was not built, or from other sources, which is logged: Python code then replaces it, slower.
+        None if it was not built; or if it cannot be read or was built from other sources, which is logged. Python code
+        then replaces it, slower.
     """
-    if not Path(path).exists():
+    if not _exists(path):
         return None
     if problem := problem_of(path):
         _log.warning("%s: %s; Python does its work, many times slower. To fix it, %s", path, problem, REBUILD)
@@ -52,15 +53,22 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
 
 def problem_of(path: str) -> str:
     """Return why a helper cannot be used, or ""."""
-    if not Path(path).exists():
+    if not _exists(path):
         return "it was not built"
     try:
         built = ctypes.c_char_p.in_dll(ctypes.CDLL(path), SYMBOL).value or b""
+        # If only built files are installed, helper and package were installed together.
+        expected = digest_of(Path(path).parent)
     except (OSError, ValueError) as error:
         return f"it cannot be loaded, or is an old one: {error}"
-    # If only built files are installed, helper and package were installed together.
-    expected = digest_of(Path(path).parent)
     return "it was built from other sources" if expected and built.decode(errors="replace") != expected else ""
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except PermissionError:  # a folder of another user: loading reports it
+        return True
 
 
 def digest_of(folder: Path) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 from iotide.events.compiled import HELPERS, SYMBOL, digest_of, load, path_of, problem_of
+from support.system.users import ALICE, as_user, need_root
 from support.tracing.programs import need
 
 FUNCTIONS = {"answer": (ctypes.c_int, [])}
@@ -53,6 +56,33 @@ def test_helper_without_a_digest_is_an_old_one(built: Path) -> None:
     compile_at(built.parent, "helper.c")
     assert load(str(built), FUNCTIONS) is None
     assert "an old one" in problem_of(str(built))
+
+
+@need_root
+def test_helper_in_a_folder_of_another_user_is_told_and_not_loaded(built: Path) -> None:
+    def result() -> list[object]:
+        return [load(str(built), FUNCTIONS), problem_of(str(built))]
+
+    built.parent.chmod(0o700)
+    library, problem = as_user(ALICE, result)
+    assert library is None
+    assert "cannot be loaded" in problem
+
+
+@need_root
+def test_helper_of_sources_of_another_user_is_told_and_not_loaded(built: Path) -> None:
+    def result() -> list[object]:
+        return [load(path, FUNCTIONS), problem_of(path)]
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as open_to_all:
+        Path(open_to_all).chmod(0o755)
+        path = shutil.copy(built, open_to_all)
+        Path(path).chmod(0o755)
+        source = Path(shutil.copy(built.parent / "helper.c", open_to_all))
+        source.chmod(0o600)
+        library, problem = as_user(ALICE, result)
+    assert library is None
+    assert "Permission denied" in problem
 
 
 def test_helper_that_was_not_built_is_no_news(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
