@@ -108,7 +108,7 @@ class Feed:
             self._heartbeat()
             if busy:
                 await self._yield_to_others()
-            else:
+            elif not self._source.finished:  # a finished source reports nothing more
                 await self._wait_for_data(_POLL_S if self._source.has_pending_metadata else _HEARTBEAT_S)
         self._heartbeat(now=True)
 

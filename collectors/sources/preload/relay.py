@@ -183,7 +183,9 @@ class RelayedSource:
         """Return some of the new items."""
         if self._closed:
             return []
-        self._reader.read(self._streams, _READ_A_POLL)
+        while self._reader.read(self._streams, _READ_A_POLL):  # parts of the data may have no items
+            if items := self._streams.items():
+                return items
         if self._is_cut_off and not self._reported_cut_off:
             self._reported_cut_off = True
             self.counters["collectors_failed"] += 1

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
+import pytest
 from iotide.analyzers.pipeline.whole_streams import WholeStream
 from iotide.cli.run.burst_deferral import BurstDeferral
 from iotide.cli.run.run_feed import Feed
@@ -15,6 +18,7 @@ from iotide.daemon.ingest.ingest_settings import IngestStats
 from iotide.daemon.ingest.sink import Sink
 from iotide.events import Definitions, StreamInfo, make_batch
 from support.servers.sinks import RememberingSink
+from support.system.waiting import DEADLINE_S
 
 
 class Given:
@@ -28,6 +32,27 @@ class Given:
     def poll(self) -> list[SourceItem]:
         items, self.items = self.items, []
         return items
+
+
+class Ending:
+    """A source that ends within a poll that returns nothing, and reports nothing more."""
+
+    waiting_calls = 0
+    has_pending_metadata = False
+    finished = False
+
+    def __init__(self) -> None:
+        self.counters = Counter[str]()
+        self.descriptor = os.eventfd(0)
+
+    def listen(self) -> None: ...
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+    def poll(self) -> list[SourceItem]:
+        self.finished = True
+        return []
 
 
 class Receiver:
@@ -47,6 +72,19 @@ def test_feed_reports_that_it_has_passed_on_items() -> None:
     feed.on_items = lambda: seen.append(len(sink.ended))
     assert [feed.pump(), feed.pump()] == [True, False]
     assert seen == [1]
+
+
+def test_feed_ends_with_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide.cli.run.run_feed._HEARTBEAT_S", 10**6)
+    source = Ending()
+    feed = Feed(cast(Any, source), RememberingSink(), IngestStats(), "host", BurstDeferral(SpoolSettings(), 1.0))
+
+    async def ended() -> None:
+        async with asyncio.timeout(DEADLINE_S):
+            await feed.run()
+
+    asyncio.run(ended())
+    os.close(source.descriptor)
 
 
 def test_feed_passes_streams_that_came_as_a_whole_on_together() -> None:
