@@ -153,7 +153,7 @@ _LOOSE: Final = 256
 """Maximum number of extents in wide columns."""
 
 
-_Packed = list[npt.NDArray[Any]]
+_PackedColumns = list[npt.NDArray[Any]]
 """Columns of extents. Sizes and durations replace the ends."""
 
 
@@ -204,7 +204,7 @@ class ExtentTable(Packed, State):
         self._calls: dict[int, int] = {}
         self._held: dict[int, int] = {}
         self._extents: list[Ints] = []  # the latest
-        self._packed: list[_Packed] = []  # the others
+        self._packed: list[_PackedColumns] = []  # the others
         self._shown: list[Ints] = []
         self._length = 0
         self._shows = 0
@@ -329,7 +329,7 @@ class ExtentTable(Packed, State):
             self._held[number] = self._held.get(number, 0) + count
 
 
-def _unpacked(columns: _Packed) -> Ints:
+def _unpacked(columns: _PackedColumns) -> Ints:
     """Return the wide columns of extents, int64[columns, n]."""
     made = np.stack([column.astype(np.int64) for column in columns])
     made[_HIGH] += made[_LOW]

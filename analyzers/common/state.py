@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Final, Self
 
 import numpy as np
@@ -34,18 +35,18 @@ class State:
         return made
 
 
-class Packed:
+class Packed(ABC):
     """Object whose form in memory is not that of saved states, which other releases read."""
 
     __slots__ = ()
 
+    @abstractmethod
     def __getstate__(self) -> dict[str, object]:
         """Return the saved attributes by name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the saved attributes."""
-        raise NotImplementedError
 
 
 def _copied(value: Any) -> Any:
