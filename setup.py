@@ -116,6 +116,7 @@ def native(folder, name):
         [*sources, str(digest)],
         depends=[*sources, *headers],
         extra_compile_args=options,
+        libraries=["m"],
         optional=True,
     )
 

@@ -22,7 +22,7 @@ _WORD: Final = 8  # bytes per word of a packed row
 _SEED: Final = randbits(64)
 """Random seed, so that an input cannot be crafted to collide in the hash table. Results do not depend on it."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-_POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
+_POINTER, _U64, _I64, _REAL = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_double
 _REDUCTION: Final = (None, [_POINTER, _U64, _POINTER, _I64, _POINTER])
 _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "grouping_number": (_I64, [_POINTER, _U64, _U64, _U64, _U64, _POINTER, _POINTER, _POINTER]),
@@ -44,6 +44,20 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     ),
     "phases_sum": (_U64, [_POINTER, _U64, _U64, _POINTER, _POINTER, _U64, _POINTER]),
     "graph_follow": (_I64, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _U64]),
+    "segments_find": (
+        _I64,
+        [_POINTER, _I64, _POINTER, _I64, _REAL, _I64, _REAL, _REAL, _POINTER, _POINTER, _POINTER, _POINTER],
+    ),
+    "segments_edges": (
+        None,
+        [_POINTER, _I64, _POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER, _POINTER],
+    ),
+    "segments_contrast": (_REAL, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _I64, _I64]),
+    "segments_spreads": (None, [_POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER, _POINTER]),
+    "intervals_classify": (None, [_POINTER, _I64, _REAL, _REAL, _REAL, _POINTER, _POINTER, _POINTER]),
+    "intervals_last_change": (_I64, [_POINTER, _I64, _POINTER]),
+    "intervals_changes": (_I64, [_POINTER, _I64, _POINTER, _POINTER]),
+    "trains_find": (_I64, [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER]),
 }
 
 

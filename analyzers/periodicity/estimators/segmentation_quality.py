@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from ..confidence import chance_in_time, chance_of, confidence_of_chance
+from ..phases import compiled
 from ..phases.phase_volumes import VolumeSimilarity, volume_similarity, with_trailing_requests
 from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity
@@ -231,6 +232,9 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
     Each byte outside of phases counts as between them.
     """
+    found = compiled.contrast(segmenter.values, segmenter.running, phases.first, phases.stop, phases.volume)
+    if found is not None:
+        return found
     begin = int(phases.first[0])
     inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
+from . import compiled
 from .evidence import log_odds_of_levels
 from .memoized import memoized
 from .phases import Floats
@@ -50,6 +51,8 @@ def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
 def _last_change(intervals: Floats) -> int:
     if float(intervals.max()) < _INTERVALS.max_unchanged_ratio * float(intervals.min()):
         return 0
+    if (last := compiled.last_change(_levels(intervals))) is not None:
+        return last if last and _are_levels(intervals) else 0
     begin = 0
     while True:
         # several changes hide one another: the newer half may show a change that the whole does not
@@ -67,12 +70,14 @@ def _are_levels(intervals: Floats) -> bool:
     In a walk, or among very uneven intervals, the latest are similar by chance at times. What comes before shows this:
     it is neither level, nor does it vary as little.
     """
-    level = np.log(np.maximum(intervals, _NOTHING))
+    level = _levels(intervals)
     return log_odds_of_levels(level, changes_of(intervals)) > _INTERVALS.change_log_odds
 
 
 def changes_of(intervals: Floats) -> list[int]:
     """Return the indices of the first intervals after each change."""
+    if (found := compiled.changes(_levels(intervals))) is not None:
+        return found
     n = len(intervals)
     if (at := _likeliest_split(intervals)) is not None:
         return [*changes_of(intervals[:at]), at, *(at + later for later in changes_of(intervals[at:]))]
@@ -86,7 +91,7 @@ def _likeliest_split(intervals: Floats) -> int | None:
     n, least = len(intervals), _INTERVALS.min_new_intervals
     if n < 2 * least:
         return None
-    level = np.log(np.maximum(intervals, _NOTHING))
+    level = _levels(intervals)
     level -= level.sum() / n
     sums, whole = np.cumsum(level), float(level @ level)
     # the level sums up to 0, so this is the sum of squares between the two groups
@@ -109,6 +114,10 @@ def _likeliest_split(intervals: Floats) -> int | None:
     ):
         return None  # cannot be distinguished from missed phases yet
     return at + 1
+
+
+def _levels(intervals: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(intervals, _NOTHING)))
 
 
 @lru_cache(_LENGTHS)

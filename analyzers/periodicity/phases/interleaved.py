@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ..confidence import chance_of
 from ..tuning import TUNING
+from . import compiled
 from .missed_phases import RESOLVED
 from .phases import Floats, Phases, median
 
@@ -119,10 +120,14 @@ def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
 def _best_train(start: Floats, among: Numbers) -> Train | None:
     """Return the sequence of phases that is least likely due to chance."""
     at = start[among]
-    distances = _common_distances(at)
-    links = _links(at, np.array(distances)) if distances else []
-    found = (_train(at, distance, of_it) for distance, of_it in zip(distances, links, strict=True))
-    best = min(filter(None, found), key=lambda each: each.chance, default=None)
+    trains = compiled.trains(at, orders=_ORDERS, tried=_TRIED, common=_COMMON, resolved=RESOLVED)
+    if trains is None:
+        distances = _common_distances(at)
+        links = _links(at, np.array(distances)) if distances else []
+        found = (_train(at, distance, of_it) for distance, of_it in zip(distances, links, strict=True))
+        best = min(filter(None, found), key=lambda each: each.chance, default=None)
+    else:
+        best = min((_rated(len(at), *each) for each in trains), key=lambda each: each.chance, default=None)
     return None if best is None else replace(best, members=among[best.members])
 
 
@@ -173,6 +178,12 @@ def _train(at: Floats, distance: float, links: Links) -> Train | None:
     intervals = (taken[1:] - taken[:-1]) / np.rint((taken[1:] - taken[:-1]) / distance)
     period = float(taken[-1] - taken[0]) / whole
     spread = math.sqrt(float(np.square(intervals / period - 1).sum()) / (count - 2) + RESOLVED / (period * period))
+    return _rated(n, members, period, spread)
+
+
+def _rated(n: int, members: Numbers, period: float, spread: float) -> Train:
+    """Return a sequence of some of ``n`` phases with its chance."""
+    count = len(members)
     choices = math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
     return Train(members, period, math.exp(min(choices + math.log(chance_of(spread, count - 1) + _NOTHING**9), 0.0)))
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
+from . import compiled
 from .memoized import memoized
 
 Floats = npt.NDArray[np.float64]
@@ -48,6 +49,9 @@ def classify_intervals(intervals: Floats) -> IntervalClasses:
         intervals: intervals, bins, > 0, at least two.
     """
     n = len(intervals)
+    if (found := compiled.classify(intervals, RESOLVED)) is not None:
+        multiple, likelihood, length, logs = found
+        return IntervalClasses(multiple, likelihood, _of_one_kind(n, length / n, logs / n))
     period = float(np.sort(intervals)[(n - 1) // 2])
     ratio = intervals / period
     near = ratio[np.abs(ratio - 1) < TUNING.tolerances.on_time] - 1
@@ -72,16 +76,14 @@ def classify_intervals(intervals: Floats) -> IntervalClasses:
         missed = max(1 - whole / spanned, TUNING.next_phase.prior_miss_rate / n)
         stray = max(1 - whole / n, TUNING.next_phase.prior_miss_rate / n)
     likelihood = float(np.log(either).sum()) - n * math.log(unit)
-    found = np.where(2 * share > 1, multiple, 0.0).astype(np.int64)
+    spans = np.where(2 * share > 1, multiple, 0.0).astype(np.int64)
+    mean, logs = float(intervals.sum()) / n, float(np.log(intervals).sum()) / n
     # two additional parameters each cost half the logarithm of the number of intervals
-    return IntervalClasses(found, likelihood - math.log(n), _of_one_kind(intervals))
+    return IntervalClasses(spans, likelihood - math.log(n), _of_one_kind(n, mean, logs))
 
 
-def _of_one_kind(intervals: Floats) -> float:
-    """Return the log likelihood of a gamma distribution."""
-    n = len(intervals)
-    mean = float(intervals.sum()) / n
-    logs = float(np.log(intervals).sum()) / n
+def _of_one_kind(n: int, mean: float, logs: float) -> float:
+    """Return the log likelihood of a gamma distribution. ``logs`` is the mean logarithm of ``n`` intervals."""
     skew = max(math.log(mean) - logs, RESOLVED / (2 * mean * mean))
     shape = (3 - skew + math.sqrt((skew - 3) ** 2 + 24 * skew)) / (12 * skew)
     return n * (shape * math.log(shape / mean) - math.lgamma(shape) + (shape - 1) * logs - shape)

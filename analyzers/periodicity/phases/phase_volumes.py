@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from ..tuning import TUNING
+from . import compiled
 from .phases import Floats, Phases, Segmenter
 
 
@@ -28,8 +29,16 @@ class VolumeSimilarity(Struct, frozen=True):
 def volume_similarity(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
     """Compare the volumes of phases with and without the volume that trickles in after them."""
     running = bool(phases.stop[-1] >= len(segmenter.values))
-    plain = _spread(phases.volume[: len(phases) - int(running)])
-    whole = _spread(with_background_volume(segmenter, phases)[:-1])
+    complete = len(phases) - int(running)
+    spreads = compiled.spreads(segmenter.running, phases.first, phases.volume, complete)
+    if spreads is None:
+        plain = _spread(phases.volume[:complete])
+        whole = _spread(with_background_volume(segmenter, phases)[:-1])
+    else:
+        plain, whole = (
+            None if count < 2 else VolumeSimilarity(spread, count, False)
+            for spread, count in zip(spreads, (complete, len(phases) - 1), strict=True)
+        )
     if whole is None or (plain is not None and plain.spread <= whole.spread):
         return plain or VolumeSimilarity(0.0, 1, False)
     trailing = (

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..tuning import TUNING
+from . import compiled
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -82,7 +83,8 @@ class Segmenter:
         # rounding must not split a constant signal into phases
         self.threshold = self.total / max(len(values), 1) * (1 + _ROUNDING)
         above = values > self.threshold
-        self._runs = runs(above)
+        self._edges = _edges_of_runs(above)
+        self._runs = self._edges[::2], self._edges[1::2]
         self._last_hypothesis: tuple[float, tuple[Positions, Positions, Floats]] | None = None
         self.duty = float((self._runs[1] - self._runs[0]).sum()) / max(len(values), 1)
         """Share of the bins above the threshold."""
@@ -108,9 +110,14 @@ class Segmenter:
 
         ``least`` is the minimum volume of a phase as a share of a typical one; by default the usual share.
         """
-        first, stop, volume = self._stretches(period)
-        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
         least = _SEGMENTATION.min_volume_share if least is None else least
+        found = compiled.find_phases(
+            self._addresses, len(self.values), len(self._runs[0]), self.threshold, period, least
+        )
+        first, stop, volume = self._stretches(period) if found is None else found
+        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
+        if found is not None:
+            return phases
         return phases.select(volume >= least * _typical(volume)) if len(first) else phases
 
     def _stretches(self, period: float) -> tuple[Positions, Positions, Floats]:
@@ -193,6 +200,11 @@ class Segmenter:
         return replace(phases, volume=volume)
 
     @cached_property
+    def _addresses(self) -> tuple[int, int]:
+        """Addresses of the cumulative sum, and of the edges of runs."""
+        return self.running.ctypes.data, self._edges.ctypes.data
+
+    @cached_property
     def _active(self) -> Floats:
         """Bandwidths of bins with I/O, in ascending order."""
         return np.sort(self.values[self.values > _SEGMENTATION.empty_bin_share * self.threshold])
@@ -223,13 +235,19 @@ class Segmenter:
 
 def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
     """Find runs of true values. Returns the first position of each run and one after its last, int64."""
+    edges = _edges_of_runs(active)
+    return edges[::2], edges[1::2]
+
+
+def _edges_of_runs(active: npt.NDArray[np.bool_]) -> Positions:
+    """Return the first position of each run of true values and one after its last, by turns."""
     changed = (active[1:] != active[:-1]).nonzero()[0]
     begun = int(len(active) > 0 and bool(active[0]))
     edges = np.empty((len(changed) + begun + 1) // 2 * 2, np.int64)
     edges[:begun] = 0
     edges[begun + len(changed) :] = len(active)
     np.add(changed, 1, out=edges[begun : begun + len(changed)])
-    return edges[::2], edges[1::2]
+    return edges
 
 
 def merge(first: Positions, stop: Positions, shortest_gap: float) -> tuple[Positions, Positions]:
@@ -260,6 +278,8 @@ def edges_of(values: Floats, first: Positions, stop: Positions, background: floa
     next inner bin, divided by the usual growth from there to the one after. A shorter phase is as long as its volume
     takes at its highest rate, around its centre of volume. Bins at the background level count as empty.
     """
+    if (found := compiled.edges(values, first, stop, background)) is not None:
+        return found
     count, last, length = len(first), len(values) - 1, stop - first
     # both edges of all phases at once: bin beyond the edge, at the edge, and the next inner one
     at = np.empty((3, 2, count), np.int64)

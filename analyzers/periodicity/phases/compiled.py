@@ -1,0 +1,212 @@
+"""Compiled steps of the search for phases. Each returns None without the helper; its caller then uses NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...common.grouping import native
+from ..tuning import TUNING
+
+Floats = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+_WORD: Final = 8
+
+
+class _Bounds(ctypes.Structure):
+    """Tolerances of changes: minimum intervals, log likelihood, variance, slope, ratio of squares, and deviation."""
+
+    _fields_ = [
+        ("least", ctypes.c_int64),
+        *((name, ctypes.c_double) for name in ("likelihood", "resolved", "drift", "line", "missed")),
+    ]
+
+
+class _Limits(ctypes.Structure):
+    """Limits of sequences of phases, as in ``trains``: three of distances, their phases, and three of deviations."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("orders", "tried", "missed", "least")),
+        *((name, ctypes.c_double) for name in ("tolerance", "common", "resolved")),
+    ]
+
+
+def find_phases(
+    addresses: tuple[int, int], bins: int, runs: int, threshold: float, period: float, least: float
+) -> tuple[Positions, Positions, Floats] | None:
+    """Return first bins, stops and volumes of the phases that a hypothesis of the period finds.
+
+    Args:
+        addresses: addresses of the cumulative sum of the signal, float64[bins + 1], and of the first bin and the stop
+            of each run above the threshold, int64[runs, 2].
+        bins: number of bins.
+        runs: number of runs.
+        threshold: noise threshold, in the signal's unit.
+        period: hypothesis, bins.
+        least: minimum volume, as a share of a typical one.
+    """
+    if (library := native()) is None:
+        return None
+    room = bins // 2 + 1
+    positions, values = np.empty((2, room), np.int64), np.empty((2, room))
+    at, volume = positions.ctypes.data, values.ctypes.data
+    width = int(period * TUNING.segmentation.smoothing_periods)
+    gap = period * TUNING.segmentation.max_gap_periods
+    count = library.segments_find(
+        addresses[0], bins, addresses[1], runs, threshold, width, gap, least,
+        at, at + _WORD * room, volume, volume + _WORD * room,
+    )  # fmt: skip
+    return positions[0, :count].copy(), positions[1, :count].copy(), values[0, :count].copy()
+
+
+def edges(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats] | None:
+    """Return starts and ends within their bins, as ``phases.edges_of``."""
+    if (library := native()) is None:
+        return None
+    values, first, stop = np.ascontiguousarray(values), np.ascontiguousarray(first), np.ascontiguousarray(stop)
+    count = len(first)
+    made = np.empty((3, count))
+    at = made.ctypes.data
+    library.segments_edges(
+        values.ctypes.data, len(values), first.ctypes.data, stop.ctypes.data, count, background,
+        TUNING.tolerances.irregular_spread, at, at + _WORD * count, at + 2 * _WORD * count,
+    )  # fmt: skip
+    return made[0], made[1]
+
+
+def contrast(values: Floats, running: Floats, first: Positions, stop: Positions, volume: Floats) -> float | None:
+    """Return how much quieter the time between phases is, in [0, 1].
+
+    Args:
+        values: signal.
+        running: its cumulative sum, one value longer.
+        first: first bins of phases, at least one.
+        stop: their stops.
+        volume: their volumes.
+    """
+    if (library := native()) is None:
+        return None
+    values, first, stop = np.ascontiguousarray(values), np.ascontiguousarray(first), np.ascontiguousarray(stop)
+    volume = np.ascontiguousarray(volume)
+    return float(
+        library.segments_contrast(
+            values.ctypes.data, running.ctypes.data, len(values), first.ctypes.data, stop.ctypes.data,
+            volume.ctypes.data, len(first), TUNING.segmentation.edge_bins,
+        )
+    )  # fmt: skip
+
+
+def spreads(running: Floats, first: Positions, volume: Floats, complete: int) -> tuple[float, float] | None:
+    """Return the spreads of the volumes of phases, and of those from each start to the next. NaN for fewer than two.
+
+    Args:
+        running: cumulative sum of the signal.
+        first: first bins of phases.
+        volume: their volumes.
+        complete: number of phases that have ended.
+    """
+    if (library := native()) is None:
+        return None
+    first, volume = np.ascontiguousarray(first), np.ascontiguousarray(volume)
+    made = np.full(2 + len(first), math.nan)
+    at = made.ctypes.data
+    library.segments_spreads(
+        running.ctypes.data, first.ctypes.data, volume.ctypes.data, len(first), complete, at, at + 2 * _WORD
+    )
+    return float(made[0]), float(made[1])
+
+
+def classify(intervals: Floats, resolved: float) -> tuple[Positions, float, float, float] | None:
+    """Return the periods that each interval spans, and the log likelihood.
+
+    It also returns the sums of intervals and of their logarithms.
+
+    Args:
+        intervals: intervals, bins, > 0, at least two.
+        resolved: variance of their resolution, bins squared.
+    """
+    if (library := native()) is None:
+        return None
+    count, intervals = len(intervals), np.ascontiguousarray(intervals)
+    multiple, made = np.empty(count, np.int64), np.empty(3 + 2 * count)
+    at = made.ctypes.data
+    library.intervals_classify(
+        intervals.ctypes.data, count, TUNING.tolerances.on_time, TUNING.next_phase.prior_miss_rate, resolved,
+        multiple.ctypes.data, at, at + 3 * _WORD,
+    )  # fmt: skip
+    return multiple, float(made[0]), float(made[1]), float(made[2])
+
+
+def last_change(level: Floats) -> int | None:
+    """Return the index of the first interval after the last change, 0 if there is none.
+
+    Args:
+        level: logarithms of intervals.
+    """
+    if (library := native()) is None:
+        return None
+    bounds = _bounds()
+    return int(library.intervals_last_change(level.ctypes.data, len(level), ctypes.addressof(bounds)))
+
+
+def changes(level: Floats) -> list[int] | None:
+    """Return the indices of the first intervals after each change."""
+    if (library := native()) is None:
+        return None
+    bounds, places = _bounds(), np.empty(2 * len(level) + 2, np.int64)
+    count = library.intervals_changes(level.ctypes.data, len(level), ctypes.addressof(bounds), places.ctypes.data)
+    found: list[int] = places[:count].tolist()
+    return found
+
+
+def trains(
+    at: Floats, *, orders: int, tried: int, common: float, resolved: float
+) -> list[tuple[Positions, float, float]] | None:
+    """Return the best sequence of phases at each common distance: indices, period in bins, and spread.
+
+    Args:
+        at: starts, bins, ascending, at most 64.
+        orders: maximum distance between successive phases of a sequence, in phases.
+        tried: maximum number of distances, at most 64.
+        common: minimum share of phases with a successor at a distance.
+        resolved: variance of an interval's resolution, bins squared.
+    """
+    if (library := native()) is None:
+        return None
+    count, at = len(at), np.ascontiguousarray(at)
+    intervals, tolerance = TUNING.intervals, TUNING.tolerances.correct_period
+    limits = _Limits(orders, tried, intervals.max_missed, intervals.min_intervals, tolerance, common, resolved)
+    positions = np.empty((1 + count) * tried, np.int64)
+    values = np.empty(2 * tried + 2 * orders * count + 1)
+    begin, results = positions.ctypes.data, values.ctypes.data
+    made = library.trains_find(
+        at.ctypes.data, count, ctypes.addressof(limits), begin, begin + _WORD * tried, results,
+        results + 2 * _WORD * tried,
+    )  # fmt: skip
+    if made < 0:
+        return None
+    members = positions[tried:].reshape(tried, count)
+    measured = values[: 2 * tried].reshape(tried, 2).tolist()
+    numbers = positions[:made].tolist()
+    return [
+        (members[each, :number].copy(), measured[each][0], measured[each][1])
+        for each, number in enumerate(numbers)
+        if number
+    ]
+
+
+def _bounds() -> _Bounds:
+    intervals, tolerances = TUNING.intervals, TUNING.tolerances
+    return _Bounds(
+        intervals.min_new_intervals,
+        intervals.change_log_likelihood,
+        tolerances.equal_spread**2,
+        intervals.max_drift,
+        intervals.line_square_ratio,
+        tolerances.irregular_spread,
+    )
