@@ -11,7 +11,7 @@ from msgspec import Struct
 from ...results.base import Estimate
 from ...results.prediction import Frequency, Prediction, Who
 from ...results.traces.analysis import WaveletView
-from ...results.traces.plot_data import Floats, PhaseColumns, PlotData, TraceSignal
+from ...results.traces.plot_data import Floats, PhaseColumns, PlotData, SpectrumColumns, TraceSignal
 from ..drawing.charts import FURTHER_PERIODS
 from ..text.headline import members_text
 from ..text.units import duration_text
@@ -155,6 +155,12 @@ def visible_periods(view: WaveletView, period: Estimate | None) -> slice:
     return slice(min(first, len(view.periods_s) - 2), None)
 
 
+def wavelet_amplitude(view: WaveletView, rows: slice) -> tuple[Floats, float]:
+    """Return the amplitudes of rows of a wavelet chart, and the one with the brightest colour."""
+    amplitude = np.sqrt(np.maximum(view.power[rows], 0.0))
+    return amplitude, float(np.quantile(amplitude, 0.995)) or 1.0
+
+
 def _dominant(prediction: Prediction) -> Frequency | None:
     period = prediction.period_s
     if period is None or not prediction.dominant:
@@ -223,3 +229,24 @@ def thin_spectrum(frequency: Floats, power: Floats, most: int) -> tuple[Floats, 
     edges = np.unique(np.rint(np.geomspace(1, len(frequency), most)).astype(np.int64) - 1)
     highest = [low + int(np.argmax(power[low:high])) for low, high in zip(edges, [*edges[1:], len(power)], strict=True)]
     return frequency[highest], power[highest]
+
+
+def has_spectrum(panels: PlotData) -> bool:
+    """Return whether a spectrum can be drawn."""
+    return len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0
+
+
+def spectrum_limits(spectrum: SpectrumColumns, level: Floats, top: float) -> tuple[float, float, float, float]:
+    """Return the limits of a spectrum's chart: shortest and longest period, s, lowest and highest share of ``top``."""
+    shortest, longest = 1 / float(spectrum.frequency_hz[-1]), 1 / float(spectrum.frequency_hz[0])
+    return 0.95 * shortest, 1.05 * longest, min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3.0
+
+
+def highest_period(value: Floats, high: Floats) -> float:
+    """Return the upper limit of a chart of periods. The interval of an early guess may be many times the period."""
+    return 1.2 * float(np.nanmax(np.fmin(high, 1.5 * value)))
+
+
+def highest_error(errors: Floats, low: Floats, high: Floats) -> float:
+    """Return the limit of a chart of errors and the bounds of their intervals, all in percent of the period."""
+    return max(3 * float(np.nanquantile(np.abs(errors), 0.9)), 1.5 * float(np.nanmedian(high - low)), 5.0)

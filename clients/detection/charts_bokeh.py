@@ -13,14 +13,17 @@ from ..drawing.charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_un
 from ..text.units import duration_text
 from .chart_data import (
     dominant_wave,
+    has_spectrum,
     latest_phases_start_s,
     merge_bins,
     period_strips,
     phase_label,
     picture_end_s,
     scale_wave,
+    spectrum_limits,
     thin_spectrum,
     visible_periods,
+    wavelet_amplitude,
 )
 from .charts_bokeh_axes import make_axes, make_range, place_legend, use_time_ticks
 from .charts_bokeh_replay import draw_settling, draw_truth, draw_windows
@@ -69,7 +72,7 @@ def embed(panels: PlotData) -> tuple[str, dict[str, str]]:
             (since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02
         )
         found["latest"] = _signal(panels, panels.signal.end_s, near, limits, since)
-    if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
+    if has_spectrum(panels):
         found["spectrum"] = _spectrum(panels)
     if len(panels.spectrum.lag_s) > 1 and panels.spectrum.autocorrelation.any():
         found["autocorrelation"] = _autocorrelation(panels)
@@ -169,11 +172,10 @@ def _spectrum(panels: PlotData) -> Any:
     frequency, power = spectrum.frequency_hz, spectrum.power
     top = float(power.max()) or 1.0
     shown, level = thin_spectrum(frequency, power, _MAX_POINTS)
-    shortest, longest = 1 / float(frequency[-1]), 1 / float(frequency[0])
+    shortest, longest, lowest, highest = spectrum_limits(spectrum, level, top)
     plot = make_axes(
         240, "period", "power / highest", x_axis_type="log", y_axis_type="log",
-        x_range=make_range(0.95 * shortest, 1.05 * longest),
-        y_range=make_range(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
+        x_range=make_range(shortest, longest), y_range=make_range(lowest, highest),
     )  # fmt: skip
     use_time_ticks(plot.xaxis, shortest, longest)
     plot.yaxis.ticker = [10.0**power for power in range(-6, 1)]
@@ -184,7 +186,7 @@ def _spectrum(panels: PlotData) -> Any:
     if prediction.period_s is not None:
         period = prediction.period_s
         label = f"period found, {duration_text(period.value)}"
-        plot.line([period.value] * 2, [1e-12, 3], color=PHASE, line_width=1.5, legend_label=label)
+        plot.line([period.value] * 2, [1e-12, highest], color=PHASE, line_width=1.5, legend_label=label)
     for bins, colour, label in ((spectrum.harmonics, SOFT, "harmonic"), (spectrum.candidates, MISS, "candidate")):
         if len(bins):
             dots = _scatter(plot, spectrum, bins, colour, label)
@@ -221,7 +223,7 @@ def _wavelet(panels: PlotData, view: WaveletView, unit: Unit, together: Range1d)
     """Draw amplitude over time and period. Rows are evenly spaced on the logarithmic axis, as in an image."""
     zero, validity = panels.signal.start_s, panels.validity
     rows = visible_periods(view, panels.prediction.period_s)
-    power = np.sqrt(np.maximum(view.power[rows], 0.0)).astype(np.float32)
+    amplitude, brightest = wavelet_amplitude(view, rows)
     times, periods = (np.array(view.times_s) - zero) / unit.factor, np.array(view.periods_s[rows])
     half, ratio = (times[-1] - times[0]) / max(len(times) - 1, 1) / 2, (periods[-1] / periods[0]) ** 0.5
     ratio = ratio ** (1 / max(len(periods) - 1, 1))
@@ -230,10 +232,9 @@ def _wavelet(panels: PlotData, view: WaveletView, unit: Unit, together: Range1d)
         240, f"{unit.name} since the trace's start", "period", together, make_range(low, high), y_axis_type="log"
     )
     use_time_ticks(plot.yaxis, low, high)
-    tint = LinearColorMapper(palette=Viridis256, low=0, high=float(np.quantile(power, 0.995)) or 1.0)
-    image = plot.image(
-        [power], x=times[0] - half, y=low, dw=times[-1] - times[0] + 2 * half, dh=high - low, color_mapper=tint
-    )
+    tint, wide = LinearColorMapper(palette=Viridis256, low=0, high=brightest), times[-1] - times[0] + 2 * half
+    pixels = [amplitude.astype(np.float32)]
+    image = plot.image(pixels, x=times[0] - half, y=low, dw=wide, dh=high - low, color_mapper=tint)
     plot.varea(times, np.minimum(view.cone_s, high), high, color="white", alpha=0.4)
     if validity is not None:
         for stretch in validity.stretches:

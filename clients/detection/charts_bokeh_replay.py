@@ -9,7 +9,7 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...results.traces.replay import Replay
 from ..drawing.charts import MISS, PHASE, SOFT, WRITE, Unit
-from .chart_data import MAX_BARS
+from .chart_data import MAX_BARS, highest_error, highest_period
 from .charts_bokeh_axes import make_axes, make_range, place_legend, use_time_ticks
 
 try:
@@ -76,8 +76,7 @@ def draw_windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> 
 def draw_settling(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
     """Draw the period with its interval, and the confidence, over the time of the prediction."""
     source = _steps_source(replay, zero, unit)
-    found = np.array([source.data[name] for name in ("low", "period", "high")])
-    high = 1.2 * float(np.nanmax(np.fmin(found[2], 1.5 * found[1])))
+    high = highest_period(*(np.array(source.data[name]) for name in ("period", "high")))
     plot = make_axes(
         210, f"{unit.name} since the trace's start", "period, s", x_range=together, y_range=make_range(0, high)
     )
@@ -104,8 +103,7 @@ def draw_settling(replay: Replay, zero: float, unit: Unit, together: Range1d) ->
 def draw_truth(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
     """Draw predicted minus true start with its interval, as a share of the period."""
     source = _steps_source(replay, zero, unit)
-    errors, widths = np.abs(source.data["error"]), np.subtract(source.data["off_high"], source.data["off_low"])
-    reach = max(3 * float(np.nanquantile(errors, 0.9)), 1.5 * float(np.nanmedian(widths)), 5.0)
+    reach = highest_error(*(np.array(source.data[name]) for name in ("error", "off_low", "off_high")))
     x_label = f"{unit.name} since the trace's start"
     plot = make_axes(240, x_label, "error, % of period", x_range=together, y_range=make_range(-reach, reach))
     plot.add_layout(Span(location=0, dimension="width", line_color=SOFT))

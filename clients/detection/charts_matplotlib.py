@@ -19,14 +19,17 @@ from ..text.headline import headline_text
 from ..text.units import duration_text
 from .chart_data import (
     dominant_wave,
+    has_spectrum,
     latest_phases_start_s,
     merge_bins,
     period_strips,
     phase_label,
     picture_end_s,
     scale_wave,
+    spectrum_limits,
     thin_spectrum,
     visible_periods,
+    wavelet_amplitude,
 )
 from .charts_matplotlib_axes import (
     place_legend,
@@ -91,7 +94,7 @@ def _rows(panels: PlotData) -> list[tuple[float, Draw]]:
     rows: list[tuple[float, Draw]] = [(2.5, lambda axes: _signal(axes, panels, None))]
     if (since := latest_phases_start_s(panels)) is not None:
         rows.append((2.4, lambda axes: _signal(axes, panels, since)))
-    if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
+    if has_spectrum(panels):
         rows.append((2.2, lambda axes: _spectrum(axes, panels.spectrum, panels.prediction)))
     if len(panels.spectrum.lag_s) and panels.spectrum.autocorrelation.any():
         rows.append((1.7, lambda axes: _autocorrelation(axes, panels.spectrum, panels.prediction)))
@@ -181,8 +184,9 @@ def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> 
     axes.plot(1 / shown, level / top, color=WRITE, linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlim(0.95 / float(frequency[-1]), 1.05 / float(frequency[0]))
-    axes.set_ylim(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3)
+    shortest, longest, lowest, highest = spectrum_limits(spectrum, level, top)
+    axes.set_xlim(shortest, longest)
+    axes.set_ylim(lowest, highest)
     if spectrum.threshold is not None:
         axes.axhline(spectrum.threshold / top, color=SOFT, linestyle="--", linewidth=0.8, label="outliers lie above")
     if prediction.period_s is not None:
@@ -192,7 +196,7 @@ def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> 
     for bins, colour, label in ((spectrum.harmonics, SOFT, "harmonic"), (spectrum.candidates, MISS, "candidate")):
         if len(bins):
             axes.plot(1 / frequency[bins], power[bins] / top, "o", color=colour, markersize=5, label=label)
-    use_time_ticks(axes.xaxis, 1 / float(frequency[-1]), 1 / float(frequency[0]))
+    use_time_ticks(axes.xaxis, shortest, longest)
     axes.set_xlabel("period", fontsize="small")
     axes.set_ylabel("power / highest", fontsize="small")
     write_note(axes, "spectrum")
@@ -228,10 +232,9 @@ def _wavelet(axes: Axes, view: WaveletView, panels: PlotData) -> None:
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)
     rows = visible_periods(view, panels.prediction.period_s)
-    power, periods = np.sqrt(np.maximum(view.power[rows], 0.0)), view.periods_s[rows]
+    (amplitude, bright), periods = wavelet_amplitude(view, rows), view.periods_s[rows]
     times = (np.array(view.times_s) - zero) / unit.factor
-    bright = float(np.quantile(power, 0.995)) or 1.0
-    axes.pcolormesh(times, periods, power, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True)
+    axes.pcolormesh(times, periods, amplitude, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True)
     axes.set_yscale("log")
     axes.set_ylim(periods[0], periods[-1])
     use_time_ticks(axes.yaxis, *axes.get_ylim())

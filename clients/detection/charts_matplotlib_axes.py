@@ -13,7 +13,7 @@ from ...results.base import Estimate
 from ...results.prediction import NextPhase, Prediction
 from ...results.traces.plot_data import PlotData
 from ..drawing.charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
-from .chart_data import Steps, period_ticks, picture_end_s, tick_text
+from .chart_data import Steps, highest_period, period_ticks, picture_end_s, tick_text
 
 try:
     from matplotlib.axes import Axes
@@ -78,8 +78,7 @@ def plot_history(axes: Axes, history: Sequence[Prediction], zero_s: float, unit:
     axes.fill_between(times, low, high, color=WRITE, alpha=0.2)
     axes.plot(times, value, "o-", color=WRITE, markersize=3, label="period")
     axes.set_ylabel(f"period, {scale.name}", color=WRITE)
-    # the interval of an early guess may be many times the period
-    axes.set_ylim(0, 1.2 * float(np.nanmax(np.fmin(high, 1.5 * value))) if usual else 1.0)
+    axes.set_ylim(0, highest_period(value, high) if usual else 1.0)
     trust = axes.twinx()
     trust.plot(times, [row.confidence for row in history], color=PHASE, alpha=0.6)
     trust.set_ylabel("confidence", color=PHASE)

@@ -8,7 +8,7 @@ from ...events.errors import UnavailableError
 from ...results.traces.plot_data import PlotData
 from ...results.traces.replay import Replay
 from ..drawing.charts import MISS, SOFT, WRITE, time_unit
-from .chart_data import MAX_BARS, picture_end_s
+from .chart_data import MAX_BARS, highest_error, picture_end_s
 from .charts_matplotlib_axes import place_legend, plot_history, share_time, use_time_ticks, write_note
 
 try:
@@ -95,9 +95,11 @@ def draw_truth(axes: Axes, replay: Replay, panels: PlotData) -> None:
             for name in ("low", "high")
         )
         axes.errorbar(at, off, yerr=[low, high], fmt="o", color=colour, markersize=3, elinewidth=0.8, label=label)
-    errors = np.array([abs(100 * error) for *_, error in compared])
-    widths = [100 * (start.high - start.low) / replay.period_s for _, start, _, _ in compared]
-    reach = max(3 * float(np.quantile(errors, 0.9)), 1.5 * float(np.median(widths)), 5.0)
+    errors = np.array([100 * error for *_, error in compared])
+    low, high = (
+        100 / replay.period_s * np.array([getattr(row[1], name) for row in compared]) for name in ("low", "high")
+    )
+    reach = highest_error(errors, low, high)
     axes.set_ylim(-reach, reach)
     axes.axhline(0, color=SOFT, linewidth=0.8)
     share_time(axes, panels, unit)
