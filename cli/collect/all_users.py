@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -82,26 +83,28 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
         ending = SignalHandler()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
         source = PreloadSource(gate, _origin(own), files=files, patience_s=own.linger_s, keeps=True, passed=passed)
-        return run_collector(
+        work = run_collector(
             [source],
             own,
             ending,
             ends=lambda: until_released(source, passed, grace_s),
             keys=_PassedKeys(passed, keys.keys),
         )
+        return asyncio.run(work)
 
     def report(passed: PassedPeers, counter: str) -> int:
         own = _settings_of_user(settings, keeps_state=False)
         ending = SignalHandler()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
         source = RefusedPrograms(gate, _origin(own), passed, counter)
-        return run_collector(
+        work = run_collector(
             [source],
             own,
             ending,
             ends=lambda: until_received(source, _REPORT_S),
             keys=_PassedKeys(passed, keys.keys),
         )
+        return asyncio.run(work)
 
     node = NodeCollector(gate, collect, report, UserBound(max_users), settings.state, keys)
     click.echo(f"iotide: collects the programs of all users at {gate}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from functools import partial
 from pathlib import Path
@@ -52,7 +53,7 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
     if options.ftio_listen is not None:
         sources.append(_ftio_source(options, options.ftio_listen, origin))
     replayed = options.files if options.replay else ()
-    return run_collector(sources, settings, ending, replayed=replayed, ends=ends, pacer=pacer)
+    return asyncio.run(run_collector(sources, settings, ending, replayed=replayed, ends=ends, pacer=pacer))
 
 
 def _file_sources(options: CollectOptions, origin: Origin, ending: SignalHandler) -> list[Source]:

@@ -27,7 +27,7 @@ _DRAIN_S: Final = 10.0
 _POLL_S: Final = 0.1
 
 
-def run_collector(
+async def run_collector(
     sources: list[Source],
     settings: CollectorSettings,
     ending: SignalHandler,
@@ -51,20 +51,6 @@ def run_collector(
     Returns:
         The exit status.
     """
-    return asyncio.run(collect(sources, settings, ending, replayed=replayed, ends=ends, pacer=pacer, keys=keys))
-
-
-async def collect(
-    sources: list[Source],
-    settings: CollectorSettings,
-    ending: SignalHandler,
-    *,
-    replayed: Sequence[Path] = (),
-    ends: Callable[[], Coroutine[Any, Any, None]] | None = None,
-    pacer: Pacer | None = None,
-    keys: KeySource | None = None,
-) -> int:
-    """Collect like ``run_collector``, in a running event loop."""
     from ...collectors.transport.agent import Agent
 
     waits = bool(replayed)  # a finished file can wait for the aggregator

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from iotide.cli.collect.collector_loop import collect
+from iotide.cli.collect.collector_loop import run_collector
 from iotide.cli.common.end_signals import SignalHandler
 from iotide.cli.main import group
 from iotide.collectors.settings import CollectorSettings
@@ -150,7 +150,7 @@ async def replayed(files: list[Path], ending: SignalHandler) -> int:
     async with serving() as server, asyncio.timeout(DEADLINE_S):
         sources = [open_file(path, origin, follow=False) for path in files]
         settings = CollectorSettings(endpoint=server.ingest_endpoint)
-        return await collect(sources, settings, ending, replayed=files)
+        return await run_collector(sources, settings, ending, replayed=files)
 
 
 # for which no format is detected
