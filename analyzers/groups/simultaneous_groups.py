@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..periodicity.tuning import TUNING
 from .member_keys import Key
 from .member_phases import Floats, phased_of, shape_of
-from .sketch import Sketch
+from .member_signals import MemberSignals
 from .turns import merge_members_in_turn
 
 _GROUPING: Final = TUNING.grouping
@@ -20,17 +20,17 @@ _GROUPING: Final = TUNING.grouping
 Ints = npt.NDArray[np.int64]
 
 
-def simultaneous_groups(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
+def simultaneous_groups(signals: MemberSignals, keys: Sequence[Key]) -> list[list[int]]:
     """Return groups of members with simultaneous phases, by descending bytes.
 
     Two members are compared at the coarsest level at which both have clear phases. Members with phases, but without
     such a level, are of different orders and in different groups. Members without phases form one group.
 
     Args:
-        sketch: signals of the members.
+        signals: signals of the members.
         keys: identity of each member.
     """
-    volumes = [sketch.bins_of_members(level)[: len(keys)] for level in range(sketch.levels - 1, -1, -1)]
+    volumes = [signals.bins_of_members(level)[: len(keys)] for level in range(signals.levels - 1, -1, -1)]
     units, shapes = merge_members_in_turn(volumes, keys)
     count = len(units)
     alike, known = np.zeros((count, count)), np.zeros((count, count), np.bool_)

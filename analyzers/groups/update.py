@@ -21,9 +21,9 @@ from ..signal.bandwidth import BandwidthSignal, Resolutions
 from ..signal.ring import Floats
 from ..signal.selection import LeftOut, counted
 from .group_prediction import GroupResult, combine_predictions
+from .member_signals import BINS, LEVELS, MemberSignals
 from .members import Members, OriginColumns
 from .simultaneous_groups import simultaneous_groups
-from .sketch import BINS, LEVELS, Sketch
 
 Ints = npt.NDArray[np.int64]
 
@@ -42,7 +42,7 @@ class GroupAnalyzer:
 
     def __init__(self, settings: DetectSettings) -> None:
         self.members = Members(max(settings.group_members, MIN_MEMBERS))
-        self.sketch = Sketch(settings.bin_ns)
+        self.signals = MemberSignals(settings.bin_ns)
         self._settings = settings
         self._from_ns: int | None = None
         self._groups: list[_Group] = []
@@ -76,7 +76,7 @@ class GroupAnalyzer:
                 np.asarray(each if rows is None else each.take(rows), np.int64)
                 for each in (batch.start, batch.duration, batch.bytes)
             )
-            self.sketch.add(member, start, start + duration, volume, len(self.members), until_ns)
+            self.signals.add(member, start, start + duration, volume, len(self.members), until_ns)
 
     def numbered(
         self, batch: EventBatch, info: StreamInfo, files: Sequence[FileInfo], left_out: LeftOut
@@ -91,15 +91,15 @@ class GroupAnalyzer:
             return None
         member, merged = self.members.numbers(OriginColumns.of(batch, rows), info, files)
         for new in merged:
-            self.sketch.merge_members(new, int(new.max()) + 1)
+            self.signals.merge_members(new, int(new.max()) + 1)
             self._groups, self._age = [], 0
         return member, rows
 
     def grouped(self) -> list[list[int]]:
         """Return the members in groups, by number, by descending bytes."""
-        if len(self.members) < 2 or not self.sketch.levels:
+        if len(self.members) < 2 or not self.signals.levels:
             return []
-        return simultaneous_groups(self.sketch, [member.key for member in self.members.all])
+        return simultaneous_groups(self.signals, [member.key for member in self.members.all])
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool = False) -> Prediction:
         """Extend a prediction of the whole job by its groups.
@@ -160,7 +160,7 @@ class GroupAnalyzer:
         for members in self.grouped():
             before = next((group for group in known if 2 * len(set(members) & set(group.members)) > len(members)), None)
             if before is None:
-                before = _Group.of(self.sketch, self._settings, self._from_ns or 0)
+                before = _Group.of(self.signals, self._settings, self._from_ns or 0)
             else:
                 known.remove(before)
             before.change(members)
@@ -168,12 +168,12 @@ class GroupAnalyzer:
 
     def losses(self) -> dict[str, int]:
         """Return how often members were merged because of the bound. It also returns the number of dropped events."""
-        losses = {"members": self.members.joined, "ahead": self.sketch.ahead}
+        losses = {"members": self.members.joined, "ahead": self.signals.ahead}
         return {reason: number for reason, number in losses.items() if number}
 
 
 class _Resolutions(Resolutions, frozen=True):
-    """Levels of a sketch, which has fewer bins. A period has 16 to 64 of them."""
+    """Levels of the signals of members, which have fewer bins. A period has 16 to 64 of them."""
 
     def of_period(self, period_s: float, current: int | None = None) -> int:
         """Return the level at which a period has 16 to 64 bins. The current one while it is close to that."""
@@ -181,26 +181,26 @@ class _Resolutions(Resolutions, frozen=True):
 
 
 class _GroupSignal(BandwidthSignal):
-    """Bytes of some members, read from the sketch."""
+    """Bytes of some members, read from the signals of all."""
 
-    def __init__(self, sketch: Sketch, members: list[int]) -> None:
-        super().__init__(sketch.bin_ns, BINS, LEVELS)
-        self._sketch = sketch
+    def __init__(self, signals: MemberSignals, members: list[int]) -> None:
+        super().__init__(signals.bin_ns, BINS, LEVELS)
+        self._signals = signals
         self._members = members
         self._until: tuple[int, int | None] = (-1, None)
 
     @property
     def last_ns(self) -> int | None:
         """End of the latest bin with bytes, ns."""
-        if self._until[0] != self._sketch.version:
-            self._until = self._sketch.version, self._sketch.until_ns(np.array(self._members, np.int64))
+        if self._until[0] != self._signals.version:
+            self._until = self._signals.version, self._signals.until_ns(np.array(self._members, np.int64))
         return self._until[1]
 
     @property
     def span_s(self) -> float:
         """Time from the first to the last bin with bytes, s."""
         members = np.array(self._members, np.int64)
-        return ((self.last_ns or 0) - (self._sketch.since_ns(members) or 0)) / 1e9
+        return ((self.last_ns or 0) - (self._signals.since_ns(members) or 0)) / 1e9
 
     def forget(self) -> None:
         """Invalidate the cache after a change of members."""
@@ -209,10 +209,10 @@ class _GroupSignal(BandwidthSignal):
     @property
     def moved(self) -> float:
         """Bytes in all bins of the coarsest level."""
-        return float(self._sketch.bins_of_members(self._sketch.levels - 1)[self._members].sum())
+        return float(self._signals.bins_of_members(self._signals.levels - 1)[self._members].sum())
 
     def bins(self, level: int, low: int, high: int) -> Floats:
-        return self._sketch.read(level, low, high, np.array(self._members, np.int64))
+        return self._signals.read(level, low, high, np.array(self._members, np.int64))
 
 
 class _GroupSignals(ReadWriteSignals):
@@ -236,9 +236,9 @@ class _Group(Struct, eq=False):
         self.signal.forget()
 
     @classmethod
-    def of(cls, sketch: Sketch, settings: DetectSettings, from_ns: int) -> _Group:
+    def of(cls, signals: MemberSignals, settings: DetectSettings, from_ns: int) -> _Group:
         members: list[int] = []
-        signal = _GroupSignal(sketch, members)
+        signal = _GroupSignal(signals, members)
         one_way = settings.model_copy(update={"mode": "read"})
         seen = _GroupSignals(one_way, signal, from_ns)
         return cls(members, signal, ResolutionSearch(JobSignal(one_way, seen), one_way))

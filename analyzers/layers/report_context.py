@@ -16,8 +16,8 @@ from ...results.layers import FileGroup, Scope
 from ..common.state import Ints
 from ..file_groups import GROUPS
 from .calls import LAYERS
+from .state.call_tables import OVERS, PROCESS, layer_name, split, split_node
 from .state.registries import LOCAL, SHARED, UNKNOWN, Process
-from .state.tables import OVERS, PROCESS, layer_name, split, split_node
 from .update import LayerAnalyzer
 
 SCOPES: dict[int, Scope] = {UNKNOWN: "unknown", LOCAL: "local", SHARED: "shared"}

@@ -17,9 +17,9 @@ from .intake.leaf_aggregation import LeafAggregator, nodes_of
 from .intake.nesting import nest, with_summaries_placed
 from .settings import LayersSettings
 from .state.arrivals import Arrivals, Sites
+from .state.call_tables import CallTables, split_named
 from .state.handles import Handles
 from .state.registries import Files, Processes
-from .state.tables import Tables, split_named
 from .state.timeline import Timeline, operation_of
 
 _MIN_AT_ONCE: Final = 1024  # minimum number of calls processed at once
@@ -54,7 +54,7 @@ class LayerAnalyzer:
         self.handles = Handles(settings.max_nodes, settings.max_handles)
         self.sites = Sites()
         self.arrivals = Arrivals(settings.max_rounds)
-        self.tables = Tables.make(settings)
+        self.tables = CallTables.make(settings)
         self.timeline = Timeline(settings.max_marks)
         self._new = BatchBuffer()
         self._closing: dict[str, int] = {}
@@ -194,7 +194,7 @@ class LayerAnalyzer:
         made.sites = Sites.restore(data["sites"])
         made.arrivals = Arrivals.restore(data["arrivals"])
         made.timeline = Timeline.restore(data["timeline"])
-        made.tables = Tables(**{name: type(table).restore(data["tables"][name])
+        made.tables = CallTables(**{name: type(table).restore(data["tables"][name])
                                 for name, table in made.tables._asdict().items()})  # fmt: skip
         return made
 

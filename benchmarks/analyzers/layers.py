@@ -16,7 +16,7 @@ from multiprocessing import get_context
 import numpy as np
 from iotide.analyzers.layers.report.report import make_report
 from iotide.analyzers.layers.settings import LayersSettings
-from iotide.analyzers.layers.state.tables import PROCESS
+from iotide.analyzers.layers.state.call_tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, make_batch

@@ -14,8 +14,8 @@ from ...file_groups import DATA
 from ..calls import LAYERS
 from ..report_context import ReportContext
 from ..settings import Thresholds
+from ..state.call_tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
 from ..state.handles import ROOT
-from ..state.tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
 
 _OTHER = WAYS.index("other")
 

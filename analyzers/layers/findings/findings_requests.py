@@ -17,7 +17,7 @@ from ...file_groups import DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM
 from ..report_context import ReportContext
 from ..settings import Thresholds
-from ..state.tables import FILE, WAYS, layer_name
+from ..state.call_tables import FILE, WAYS, layer_name
 
 _KIB: Final = 1024
 _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")

@@ -11,8 +11,8 @@ from ....events.batch import IntArray, representatives
 from ....events.summaries import busy_ns, calls_in, requested_bytes
 from ...common.state import Ints
 from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
+from ..state.bounded_sums import MAX_PLAUSIBLE
 from ..state.registries import Files, Processes
-from ..state.sums import MAX_PLAUSIBLE
 
 _LATEST_NS: Final = 2**61  # maximum plausible time, ns
 _MAX_NS: Final = 2**55  # maximum total time of the calls of one event, ns

@@ -12,7 +12,7 @@ from ....results.layers import Collective, CollectiveRank, Layers, Nesting
 from ..findings.findings import findings
 from ..report_context import OTHER_NAME, ReportContext
 from ..state.arrivals import Wait
-from ..state.tables import SITE, split_site
+from ..state.call_tables import SITE, split_site
 from ..update import LayerAnalyzer
 from .report_files import (
     files,

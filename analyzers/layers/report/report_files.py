@@ -20,8 +20,8 @@ from ....results.layers import (
 from ...file_groups import CHANNEL, DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
 from ..report_context import ReportContext, amounts, largest
+from ..state.call_tables import FILE, NODE, PROCESS, layer_name
 from ..state.handles import depths, preorder
-from ..state.tables import FILE, NODE, PROCESS, layer_name
 from ..state.timeline import OPERATIONS
 
 _NS: Final = 1e9

@@ -13,7 +13,7 @@ from ...common.state import Ints
 from ...file_groups import GROUPS
 from ..calls import FATES, LAYERS, PROGRAM, TOP_DOWN
 from ..report_context import ReportContext, amounts, largest
-from ..state.tables import FATE, NAMED, PROCESS, SIZES, WAYS, layer_name, split, split_named
+from ..state.call_tables import FATE, NAMED, PROCESS, SIZES, WAYS, layer_name, split, split_named
 
 _NS = 1e9
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ....events import Layer
 from ...common.state import Ints, State, distinct
 from ..calls import Calls
-from .tables import MAX_SITES
+from .call_tables import MAX_SITES
 
 _CLASS_BITS: Final = 24  # bits of the file class in a key
 NO_SITE: Final = -1  # calls other than MPI-IO collectives

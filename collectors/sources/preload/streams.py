@@ -13,12 +13,12 @@ from ....events import InputError, StreamInfo, empty_batch
 from ....events.losses import CUT_OFF, UNHEARD, is_loss
 from ...node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
-from .process import TracedProcess
 from .records.image_header import ImageHeader
 from .records.lines import Lines
 from .records.repeated_processes import ProcessTemplates, TemplateMatch
 from .records.signatures import Allowance
 from .rings.ended_process import EndedProcess, ended_processes_in
+from .traced_process import TracedProcess
 from .untraced import UntracedPrograms
 
 _ALL: Final = 1 << 40

@@ -32,8 +32,8 @@ def results_of(analyzer: object) -> object:
         totals = analyzer.totals
         return totals.events, totals.bytes_read, totals.bytes_written, totals.calls(), totals.files()
     if isinstance(analyzer, JobGroups):
-        members, sketch = analyzer.analyzer.members, analyzer.analyzer.sketch
-        held = [sketch.bins_of_members(level).tolist() for level in range(sketch.levels)]
-        return [str(each) for each in members.all], sketch.oldest, sketch.newest, held
+        members, signals = analyzer.analyzer.members, analyzer.analyzer.signals
+        held = [signals.bins_of_members(level).tolist() for level in range(signals.levels)]
+        return [str(each) for each in members.all], signals.oldest, signals.newest, held
     assert isinstance(analyzer, Reporting)
     return analyzer.deferred_result()()

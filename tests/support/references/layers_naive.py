@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 from iotide.analyzers.layers.settings import LayersSettings
-from iotide.analyzers.layers.state.tables import DOWN, PROCESS, WAYS, split
+from iotide.analyzers.layers.state.call_tables import DOWN, PROCESS, WAYS, split
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, make_batch

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
 from iotide.analyzers.layers.report.report import make_report
+from iotide.analyzers.layers.state.bounded_sums import MAX_PLAUSIBLE, BoundedSums
 from iotide.analyzers.layers.state.handles import preorder
-from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE, Sums
 from iotide.analyzers.layers.state.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.clients.layers.labels import note_lines
@@ -210,7 +210,7 @@ def test_tree_is_told_from_the_top_and_the_heaviest_first() -> None:
 
 
 def test_sums_beyond_the_budget_go_to_their_fallback() -> None:
-    sums = Sums(2, 1)
+    sums = BoundedSums(2, 1)
     one = [np.array([1, 2, 3, 4])]
     sums.add(np.array([10, 11, 12, 13]), one, np.array([5, 5, 6, 6]))
     sums.add(np.array([10, 13, 5]), [np.array([1, 1, 1])], np.array([5, 5, 5]))
@@ -220,7 +220,7 @@ def test_sums_beyond_the_budget_go_to_their_fallback() -> None:
 
 
 def test_sums_stop_and_never_wrap() -> None:
-    sums = Sums(1, 1)
+    sums = BoundedSums(1, 1)
     for _ in range(40):
         sums.add(np.zeros(2**14, np.int64), [np.full(2**14, MAX_PLAUSIBLE)])
     assert sums.rows()[1].tolist() == [[2**62]]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report.report import make_report
-from iotide.analyzers.layers.state.sums import MAX_PLAUSIBLE
-from iotide.analyzers.layers.state.tables import PROCESS
+from iotide.analyzers.layers.state.bounded_sums import MAX_PLAUSIBLE
+from iotide.analyzers.layers.state.call_tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, concatenate, make_batch
 from iotide.events.summaries import calls_in

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.groups.sketch import BINS, Sketch
+from iotide.analyzers.groups.member_signals import BINS, MemberSignals
 from iotide.analyzers.groups.update import GroupAnalyzer
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.offline.member_groups import MemberEvents, with_groups
@@ -255,9 +255,9 @@ def test_members_and_their_signals_do_not_depend_on_how_events_are_cut(cuts: lis
     assert len(whole.members) <= 32
     assert [each.key for each in pieces.members.all] == [each.key for each in whole.members.all]
     assert [each.ranks for each in pieces.members.all] == [each.ranks for each in whole.members.all]
-    for level in range(whole.sketch.levels):
+    for level in range(whole.signals.levels):
         np.testing.assert_allclose(
-            pieces.sketch.bins_of_members(level), whole.sketch.bins_of_members(level), rtol=1e-3, atol=0.1
+            pieces.signals.bins_of_members(level), whole.signals.bins_of_members(level), rtol=1e-3, atol=0.1
         )
 
 
@@ -283,7 +283,7 @@ def test_members_are_bounded_whatever_a_job_is_made_of(
         info = stream(f"program{'x' * (number % commands)} -n", f"host{number % hosts}", 1 + number % pids)
         analyzer.update(make_batch(3, columns), info, files, COUNTS)
     assert len(analyzer.members) <= most
-    moved = analyzer.sketch.bins_of_members(analyzer.sketch.levels - 1).sum()
+    moved = analyzer.signals.bins_of_members(analyzer.signals.levels - 1).sum()
     assert moved == pytest.approx(30 * max(pids, commands, hosts), rel=1e-5)
     if max(pids, 1) * commands > 4 * most and pids > 4 * most:
         assert analyzer.losses()["members"] > 0
@@ -292,26 +292,26 @@ def test_members_are_bounded_whatever_a_job_is_made_of(
 @settings(deadline=None, max_examples=25)
 @given(data=st.data(), spans=st.lists(st.integers(1, 40 * 86_400), min_size=1, max_size=5))
 def test_a_sketch_holds_the_newest_bins_of_each_level(data: st.DataObject, spans: list[int]) -> None:
-    sketch = Sketch(10_000_000)
+    signals = MemberSignals(10_000_000)
     now = 0
     starts: list[npt.NDArray[np.int64]] = []
     for span in spans:
         start = np.sort(np.array(data.draw(st.lists(st.integers(0, span * SECOND), min_size=1, max_size=9)), np.int64))
         starts.append(now + start)
-        sketch.add(np.zeros(len(start), np.int64), now + start, now + start, np.ones(len(start), np.int64), 1)
+        signals.add(np.zeros(len(start), np.int64), now + start, now + start, np.ones(len(start), np.int64), 1)
         now += span * SECOND
     everything = np.concatenate(starts)
-    for level in range(sketch.levels):
+    for level in range(signals.levels):
         bin_ns = 10_000_000 * 4**level
         newest = int(everything.max()) // bin_ns
-        assert sketch.bins_of_members(level).sum() == np.count_nonzero(everything // bin_ns > newest - BINS)
+        assert signals.bins_of_members(level).sum() == np.count_nonzero(everything // bin_ns > newest - BINS)
 
 
 def test_stamps_of_a_clock_that_jumped_are_left_out() -> None:
-    sketch = Sketch(10_000_000)
+    signals = MemberSignals(10_000_000)
     start = np.array([1, 2, 3, 86_400], np.int64) * SECOND
-    sketch.add(np.zeros(4, np.int64), start, start, np.ones(4, np.int64), 1, until_ns=4 * SECOND)
-    assert (sketch.ahead, sketch.bins_of_members(0).sum()) == (1, 3)
+    signals.add(np.zeros(4, np.int64), start, start, np.ones(4, np.int64), 1, until_ns=4 * SECOND)
+    assert (signals.ahead, signals.bins_of_members(0).sum()) == (1, 3)
 
 
 @given(
@@ -325,7 +325,7 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
 ) -> None:
     member, start, length, volume = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     start += zero
-    whole, single = Sketch(10**7), Sketch(10**7)
+    whole, single = MemberSignals(10**7), MemberSignals(10**7)
     whole.add(member, start, start + length, volume, 4)
     for row in np.argsort(start + length, kind="stable"):
         at = slice(row, row + 1)

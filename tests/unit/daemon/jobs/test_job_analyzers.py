@@ -72,8 +72,8 @@ def part_of(analyses: JobAnalyzers, name: str) -> object:
     if isinstance(part, JobGraph):
         return rounded(part.graph().model_dump())
     if isinstance(part, JobGroups):
-        members, sketch = part.analyzer.members, part.analyzer.sketch
-        return sorted(str(each.key) for each in members.all), sketch.levels, sketch.oldest, sketch.newest
+        members, signals = part.analyzer.members, part.analyzer.signals
+        return sorted(str(each.key) for each in members.all), signals.levels, signals.oldest, signals.newest
     if isinstance(part, JobLayers):
         return part.deferred_result()(_CUT)
     assert isinstance(part, Reporting | JobInteractions)

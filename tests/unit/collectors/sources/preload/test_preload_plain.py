@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
-from iotide.collectors.sources.preload.process import TracedProcess
 from iotide.collectors.sources.preload.records import plain
 from iotide.collectors.sources.preload.records.names import Names
 from iotide.collectors.sources.preload.records.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, MARK_WORDS, RECORD
 from iotide.collectors.sources.preload.records.signatures import Allowance
+from iotide.collectors.sources.preload.traced_process import TracedProcess
 from iotide.collectors.sources.preload.untraced import UntracedPrograms
 from iotide.events import EventBatch, StreamInfo, concatenate, is_constant
 from iotide.events.schema import COLUMNS

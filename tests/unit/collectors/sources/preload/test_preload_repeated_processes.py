@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
-from iotide.collectors.sources.preload.process import TracedProcess
 from iotide.collectors.sources.preload.records import repeated_processes
 from iotide.collectors.sources.preload.records.repeated_processes import ProcessTemplate, ProcessTemplates
 from iotide.collectors.sources.preload.records.ring_layout import (
@@ -27,6 +26,7 @@ from iotide.collectors.sources.preload.records.ring_layout import (
     RECORD,
 )
 from iotide.collectors.sources.preload.records.signatures import Allowance
+from iotide.collectors.sources.preload.traced_process import TracedProcess
 from iotide.collectors.sources.preload.untraced import UntracedPrograms
 from iotide.events import EventBatch, FileType, StreamInfo
 from iotide.events.schema import COLUMNS

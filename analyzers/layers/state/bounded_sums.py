@@ -17,7 +17,7 @@ _CEILING: Final = 2**62  # value at which sums saturate
 _INITIAL_ROWS: Final = 8  # initial number of rows
 
 
-class Sums(State):
+class BoundedSums(State):
     """Rows of ``width`` int64 sums by key; keys beyond the budget add to their fallback.
 
     Sums are exact below 2**62 and saturate there.
@@ -70,7 +70,7 @@ class Sums(State):
         at = np.fromiter(self._rows.values(), np.intp, len(self._rows))
         return keys[order], self._sums[at[order]]
 
-    def merge(self, other: Sums, renamed: Ints, fallback: Ints | None = None) -> None:
+    def merge(self, other: BoundedSums, renamed: Ints, fallback: Ints | None = None) -> None:
         """Add the sums of another table; ``renamed`` are the keys here of its ``rows()``."""
         _, sums = other.rows()
         for begin in range(0, len(sums), _PIECE):
@@ -102,4 +102,4 @@ class Sums(State):
         return row
 
 
-_PIECE: Final = 2**16  # rows merged at once, the limit of ``Sums.add``
+_PIECE: Final = 2**16  # rows merged at once, the limit of ``BoundedSums.add``

@@ -12,7 +12,7 @@ from ...common.state import Ints
 from ...file_groups import CHANNEL, DATA, GROUPS, SYSTEM
 from ..calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class, summed_by
 from ..settings import LayersSettings
-from .sums import Sums
+from .bounded_sums import BoundedSums
 
 OVERS: Final = LAYERS + 1
 """Number of layers, plus one for the program."""
@@ -50,32 +50,32 @@ NAMED: Final = ("calls", "ns", "exclusive_ns", "bytes", "failed")
 """Sums by layer, group of files, direction and call."""
 
 
-class Tables(NamedTuple):
+class CallTables(NamedTuple):
     """Sums of one job; keys are integers that ``split`` separates into their components."""
 
-    processes: Sums
-    down: Sums
-    sizes: Sums
-    fates: Sums
-    files: Sums
-    nodes: Sums
-    sites: Sums
-    named: Sums
-    opened: Sums
+    processes: BoundedSums
+    down: BoundedSums
+    sizes: BoundedSums
+    fates: BoundedSums
+    files: BoundedSums
+    nodes: BoundedSums
+    sites: BoundedSums
+    named: BoundedSums
+    opened: BoundedSums
 
     @classmethod
     def make(cls, settings: LayersSettings) -> Self:
         """Return empty tables."""
         return cls(
-            processes=Sums((settings.max_processes + 1) * LAYERS, len(PROCESS)),
-            down=Sums(OVERS * len(WAYS) * LAYERS * len(WAYS), len(DOWN)),
-            sizes=Sums(OVERS * LAYERS * len(WAYS) * SIZES, 1),
-            fates=Sums(LAYERS * len(WAYS) * 8, len(FATE)),
-            files=Sums(settings.max_file_rows, len(FILE)),
-            nodes=Sums(settings.max_process_nodes, len(NODE)),
-            sites=Sums(settings.max_collectives, len(SITE)),
-            named=Sums(settings.max_nodes * 8, len(NAMED)),
-            opened=Sums(settings.max_process_nodes, 1),
+            processes=BoundedSums((settings.max_processes + 1) * LAYERS, len(PROCESS)),
+            down=BoundedSums(OVERS * len(WAYS) * LAYERS * len(WAYS), len(DOWN)),
+            sizes=BoundedSums(OVERS * LAYERS * len(WAYS) * SIZES, 1),
+            fates=BoundedSums(LAYERS * len(WAYS) * 8, len(FATE)),
+            files=BoundedSums(settings.max_file_rows, len(FILE)),
+            nodes=BoundedSums(settings.max_process_nodes, len(NODE)),
+            sites=BoundedSums(settings.max_collectives, len(SITE)),
+            named=BoundedSums(settings.max_nodes * 8, len(NAMED)),
+            opened=BoundedSums(settings.max_process_nodes, 1),
         )
 
     def add(self, calls: Calls, node: Ints, site: Ints, group: Ints) -> None:
@@ -178,7 +178,7 @@ class Tables(NamedTuple):
         key = ((over * LAYERS + layer) * len(WAYS) + _WAY[calls.kind[rows]]) * SIZES + size_class(calls)[rows]
         self.sizes.add(key, [calls.count[rows]])
 
-    def merge(self, other: Tables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
+    def merge(self, other: CallTables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
         """Add the sums of other tables; the arrays map their numbers to those here."""
         key = other.processes.rows()[0]
         self.processes.merge(other.processes, processes[key // LAYERS] * LAYERS + key % LAYERS, key % LAYERS)

@@ -21,7 +21,7 @@ _AT_ONCE: Final = 2048  # bins; a batch that spans more is binned coarsely first
 _BITS: Final = FACTOR.bit_length() - 1
 
 
-class Sketch:
+class MemberSignals:
     """Bytes of each member in bins. Level l has the newest 512 bins of ``bin_ns * 4**l``.
 
     Levels are created like those of a ``BandwidthSignal``, when the one before can no longer cover all data.
@@ -47,7 +47,7 @@ class Sketch:
 
     @property
     def last_ns(self) -> int | None:
-        """End of the latest bin with bytes, ns; None for an empty sketch."""
+        """End of the latest bin with bytes, ns; None without any."""
         return (self.newest + 1) * self.bin_ns if self.newest >= 0 else None
 
     def length(self, level: int) -> int:
