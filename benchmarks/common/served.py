@@ -130,13 +130,16 @@ class Peer:
         self.rejected: list[Reject] = []
         self._credit = _WINDOW
 
-    def send(self, message: Iterable[Frame], *, answered: bool = True) -> None:
-        """Send a message once there is room for it."""
+    def send(self, message: Iterable[Frame | zmq.Frame], *, answered: bool = True) -> None:
+        """Send a message once there is room for it. Frames of ZeroMQ are not copied, so that they can be sent again."""
         self.sent += answered
         while self.sent - self.acknowledged > min(_WINDOW, self._credit):
             self._take(1000)
-        self._socket.send_multipart(list(message), copy=True)
-        self._take(0)
+        frames = list(message)
+        self._socket.send_multipart(frames, copy=not isinstance(frames[0], zmq.Frame))
+        # Each request for answers costs as much as a message.
+        if self.sent - self.acknowledged > min(_WINDOW, self._credit) // 2:
+            self._take(0)
 
     def settle(self) -> None:
         """Wait until all is acknowledged."""

@@ -32,6 +32,7 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "Messages whose acknowledgement waits for a snapshot because the journal failed."
     ),
     "iotide_journal_recovered_records": Family(GaugeMetricFamily, "Records of the journal replayed at start."),
+    "iotide_journal_recovery_seconds": Family(GaugeMetricFamily, "Duration of this replay."),
     "iotide_journal_damaged_records_total": Family(
         CounterMetricFamily, "Records of the journal that could not be read."
     ),
@@ -51,6 +52,7 @@ def add_journal(counters: Mapping[str, int], add: Callable[..., None]) -> None:
     """Add the samples from an aggregator's counters."""
     add("iotide_journal_bytes", counters["journal_bytes"])
     add("iotide_journal_recovered_records", counters["journal_recovered"])
+    add("iotide_journal_recovery_seconds", counters["journal_recovery_us"] / 1e6)
     add("iotide_journal_damaged_records_total", counters["journal_damaged"])
     add("iotide_journal_records_total", counters["journal_records"])
     add("iotide_journal_syncs_total", counters["journal_syncs"])

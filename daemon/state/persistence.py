@@ -162,18 +162,22 @@ class StatePersistence:
             _log.error("the journal is set aside: %d aggregators in a row ended while they replayed it", _MAX_ATTEMPTS)
             self._journal.skip_replay()
         self._attempts.count()
+        begun_s = time.monotonic()
         again = replay_records(self._journal.replay(at), self._aggregator, self._clocks, core, self._new_core)
         if again.steady_s is not None:
             self._clocks.set_steady(again.steady_s)
         if self._core is not None:
             self._core.resume(again.core.state(), time.monotonic())
+        took_s = time.monotonic() - begun_s
         self._aggregator.counters["journal_recovered"] = again.records
+        self._aggregator.counters["journal_recovery_us"] = round(1e6 * took_s)
         self._aggregator.counters["journal_damaged"] += again.damaged
         if self._archives is not None:
             self._archives.end_recovery()
         self._attempts.reset()
         if jobs := len(self._aggregator.jobs):
-            _log.info("state restored: %d jobs; %d records of the journal were replayed", jobs, again.records)
+            text = "state restored: %d jobs; %d records of the journal were replayed in %.3f s"
+            _log.info(text, jobs, again.records, took_s)
         return at
 
     def _restore_stored(self, core: IngestCore) -> Position:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.server import Server
 from support.servers.restarted_job import copy_folder, feed_part, opened_source, published_results, wait_for_events
 from support.servers.running_aggregator import feeding, serving, until
@@ -22,6 +24,13 @@ async def killed(folder: Path, copy: Path, **options: object) -> AsyncIterator[S
 
 def history(server: Server) -> list[object]:
     return list(server.aggregator.jobs["job"].history)
+
+
+def recovery_s(server: Server) -> float:
+    """Return the duration of the replay at the start by the metrics."""
+    collector = AggregatorCollector(server.aggregator, lambda: server.stats, 10, time.time)
+    (family,) = (each for each in collector.collect() if each.name == "iotide_journal_recovery_seconds")
+    return float(family.samples[0].value)
 
 
 @pytest.mark.parametrize("snapshot_s", [0.05, 1000.0])
@@ -53,4 +62,5 @@ async def test_kill_is_seen_in_nothing(tmp_path: Path, parts: int, snapshot_s: f
     async with serving(state=tmp_path / "third", **options) as third:
         assert published_results(third.aggregator.jobs["job"]) == expected
         assert third.aggregator.counters["journal_damaged"] == 0
+        assert recovery_s(third) > 0
     await agent.__aexit__(None, None, None)
