@@ -1,4 +1,4 @@
-/* Classifies the intervals between phases, and finds changes among them. analyzers/periodicity/phases/compiled.py is
+/* Classifies the intervals between phases, and finds changes among them. analyzers/periodicity/compiled.py is
  * its interface; the NumPy code of its callers is the fallback. */
 #include <math.h>
 #include <stdbool.h>

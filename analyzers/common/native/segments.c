@@ -1,5 +1,5 @@
 /* Finds the phases of a signal, their edges within bins, and how similar and clear they are.
- * analyzers/periodicity/phases/compiled.py is its interface; the NumPy code there and in its callers is the fallback. */
+ * analyzers/periodicity/compiled.py is its interface; the NumPy code there and in its callers is the fallback. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -231,4 +231,88 @@ EXPORT void segments_spreads(const double *running, const int64_t *first, const 
         scratch[at] = running[first[at + 1]] - running[first[at]];
     if (count > 2)
         spreads[1] = spread(scratch, count - 1);
+}
+
+/* Tolerances of merged phases, in the order of compiled.py. */
+struct merging {
+    double tolerance, loose, single, loose_single, fitting, length, merged;
+};
+
+enum { UNITS = 48 }; /* volumes tried as that of a single phase, as in merged.py */
+
+/* Writes different volumes among ordered ones, at most UNITS. */
+static int64_t units(const double *ordered, int64_t count, double *different, double *found) {
+    int64_t number = 0;
+    for (int64_t at = 0; at < count; at++)
+        if (!number || ordered[at] != different[number - 1])
+            different[number++] = ordered[at];
+    int64_t most = number < UNITS ? number : UNITS;
+    double step = (double)(number - 1) / (UNITS - 1);
+    for (int64_t at = 0; at < most; at++)
+        found[at] = different[number <= UNITS ? at : at + 1 == most ? number - 1 : (int64_t)((double)at * step)];
+    return most;
+}
+
+/* Returns the volume that most others equal, the middle one of several; 0 if these are fewer than ``least``. */
+static double common_volume(const double *ordered, int64_t count, const double *unit, int64_t number,
+                            double tolerance, double least) {
+    int64_t equal[UNITS], low = 0, high = 0, most = 0, best = 0;
+    for (int64_t at = 0; at < number; at++) {
+        while (high < count && ordered[high] <= unit[at] * (1 + tolerance))
+            high++;
+        while (low < count && ordered[low] < unit[at] * (1 - tolerance))
+            low++;
+        equal[at] = high - low;
+        if (equal[at] > most) {
+            most = equal[at];
+            best = 0;
+        }
+        best += equal[at] == most;
+    }
+    if ((double)most / (double)count < least)
+        return 0;
+    best /= 2;
+    for (int64_t at = 0; at < number; at++)
+        if (equal[at] == most && !best--)
+            return unit[at];
+    return 0;
+}
+
+/* Writes 1 for phases whose length does not match their volume. */
+static void match_lengths(const double *length, int64_t count, double usual, double tolerance, int64_t *multiple) {
+    for (int64_t at = 0; at < count; at++)
+        if (!(fabs(log(larger(length[at], 1e-9) / usual / (double)multiple[at])) <= tolerance))
+            multiple[at] = 1;
+}
+
+/* Writes the number of equal phases in each phase; returns whether there is a common size. The scratch has room for two
+ * values per phase, and UNITS. */
+EXPORT int64_t segments_multiples(const double *volume, const double *length, int64_t count, const struct merging *by,
+                                  int64_t *multiple, double *scratch) {
+    double *ordered = scratch, *other = scratch + count, *unit = scratch + 2 * count;
+    memcpy(ordered, volume, (size_t)count * sizeof *volume);
+    sort(ordered, count);
+    int64_t number = units(ordered, count, other, unit);
+    for (int64_t is_loose = 0; is_loose < 2; is_loose++) {
+        double tolerance = is_loose ? by->loose : by->tolerance;
+        double size = common_volume(ordered, count, unit, number, tolerance, is_loose ? by->loose_single : by->single);
+        int64_t fitting = 0, singles = 0;
+        if (!(size > 0))
+            continue;
+        for (int64_t at = 0; at < count; at++) {
+            double ratio = volume[at] / size, whole = fmin(fmax(rint(ratio), 1), by->merged);
+            bool fits = fabs(ratio / whole - 1) <= (whole == 1 ? tolerance : by->tolerance);
+            multiple[at] = fits ? (int64_t)whole : 1;
+            fitting += fits;
+            if (fits && whole == 1)
+                other[singles++] = length[at];
+        }
+        if ((double)fitting / (double)count < by->fitting || !singles)
+            continue;
+        sort(other, singles);
+        match_lengths(length, count, larger((other[(singles - 1) / 2] + other[singles / 2]) / 2, 1e-9), by->length,
+                      multiple);
+        return 1;
+    }
+    return 0;
 }

@@ -1,4 +1,4 @@
-/* Finds sequences of phases at equal distances among those of two programs. analyzers/periodicity/phases/compiled.py is
+/* Finds sequences of phases at equal distances among those of two programs. analyzers/periodicity/compiled.py is
  * its interface; the Python code of interleaved.py is the fallback. */
 #include <math.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from .. import compiled
 from ..confidence import chance_in_time, chance_of, confidence_of_chance
-from ..phases import compiled
 from ..phases.phase_volumes import VolumeSimilarity, volume_similarity, with_trailing_requests
 from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity

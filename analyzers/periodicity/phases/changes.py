@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from .. import compiled
 from ..tuning import TUNING
-from . import compiled
 from .evidence import log_odds_of_levels
 from .memoized import memoized
 from .phases import Floats

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .. import compiled
 from ..confidence import chance_of
 from ..tuning import TUNING
-from . import compiled
 from .missed_phases import RESOLVED
 from .phases import Floats, Phases, median
 

@@ -11,13 +11,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .. import compiled
+from ..compiled import MOST_UNITS
 from ..tuning import TUNING
 from .memoized import memoized
 from .phase_volumes import with_background_volume
 from .phases import Floats, Phases, Positions, Segmenter
 
 _MERGED_PHASES: Final = TUNING.merged_phases
-_MAX_UNITS: Final = 48  # maximum number of volumes that are tried as that of a single phase
 _NEARER_TO_TWO: Final = 1.5  # ratio of two volumes from which on the larger one is nearer to two than to one
 
 
@@ -58,10 +59,12 @@ def phase_multiples(volume: Floats, length: Floats) -> Positions | None:
     """
     if len(volume) < TUNING.intervals.min_intervals:
         return None
+    if (found := compiled.multiples(volume, length)) is not None:
+        return found[0]
     ordered = np.sort(volume)
     unit = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    if len(unit) > _MAX_UNITS:
-        unit = unit[np.linspace(0, len(unit) - 1, _MAX_UNITS).astype(np.intp)]
+    if len(unit) > MOST_UNITS:
+        unit = unit[np.linspace(0, len(unit) - 1, MOST_UNITS).astype(np.intp)]
     for tolerance, least_single in (
         (_MERGED_PHASES.multiple_tolerance, _MERGED_PHASES.min_single_share),
         (_MERGED_PHASES.loose_multiple_tolerance, _MERGED_PHASES.loose_min_single_share),

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .. import compiled
 from ..tuning import TUNING
-from . import compiled
 from .memoized import memoized
 
 Floats = npt.NDArray[np.float64]

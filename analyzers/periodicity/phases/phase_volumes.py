@@ -7,8 +7,8 @@ import math
 import numpy as np
 from msgspec import Struct
 
+from .. import compiled
 from ..tuning import TUNING
-from . import compiled
 from .phases import Floats, Phases, Segmenter
 
 

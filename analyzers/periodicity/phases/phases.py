@@ -9,8 +9,8 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .. import compiled
 from ..tuning import TUNING
-from . import compiled
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]

@@ -8,12 +8,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from .. import compiled
 from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats
 from ..phases.regularity import Regularity, extrapolated_interval
 from ..tuning import TUNING
 
-_SHARES: Final = (0.0, 0.25, 0.5, 0.7, 0.85, 0.95)
+_SHARES: Final = np.array([0.0, 0.25, 0.5, 0.7, 0.85, 0.95])
 """Shares of a deviation that are forgotten before the next start; with 0 each start depends on the one before."""
 _NORMAL: Final = 1.4826
 """Standard deviation of a normal distribution over the median of its absolute values."""
@@ -65,18 +66,14 @@ def grid_of(start: Floats, period: float) -> Grid | None:
     if 2 * int(near.sum()) > n and not near.all():
         step = _slope(at[near], start[near])
         off = start - step * at
-    found = [_smoothed(off.tolist(), share, most) for share in _SHARES]
+    levels, errors = compiled.smooth(off, _SHARES, most) or _smoothed(off, most)
     # an outlier is one for each share
-    squares = [
-        float(np.minimum(errors * errors, most * most).sum()) + n * _NEXT_PHASE.start_resolution_bins**2
-        for _, errors in found
-    ]
-    best = min(range(len(_SHARES)), key=squares.__getitem__)
+    squares = np.minimum(errors * errors, most * most).sum(axis=1) + n * _NEXT_PHASE.start_resolution_bins**2
+    best = int(squares.argmin())
     if n / 2 * math.log(squares[0] / squares[best]) < _NEXT_PHASE.grid_log_likelihood:
         return None
-    level, errors = found[best]
     # line and share were fitted to the same starts
-    return Grid(step, float(off[-1]) - level, errors * math.sqrt((n + 1) / (n - 3)))
+    return Grid(step, float(off[-1] - levels[best]), errors[best] * math.sqrt((n + 1) / (n - 3)))
 
 
 def _slope(at: Floats, start: Floats) -> float:
@@ -84,8 +81,13 @@ def _slope(at: Floats, start: Floats) -> float:
     return float(at @ start) / float(at @ at)
 
 
-def _smoothed(off: list[float], share: float, most: float) -> tuple[float, Floats]:
-    """Return the last position of the grid, and the errors of predictions by one step."""
+def _smoothed(off: Floats, most: float) -> tuple[Floats, Floats]:
+    """Return the last positions of the grid, and the errors of predictions by one step, one row per share."""
+    found = [_smoothed_by(off.tolist(), share, most) for share in _SHARES.tolist()]
+    return np.array([level for level, _ in found]), np.array([errors for _, errors in found])
+
+
+def _smoothed_by(off: list[float], share: float, most: float) -> tuple[float, list[float]]:
     level, errors, before = off[0], [], 0.0
     for number, value in enumerate(off[1:], 2):
         error = value - level
@@ -97,7 +99,7 @@ def _smoothed(off: list[float], share: float, most: float) -> tuple[float, Float
             continue
         before = 0.0
         level += max(1 - share, 1 / number) * error
-    return level, np.array(errors)
+    return level, errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from .. import compiled
 from ..confidence import predicted_spread, student_t_within
 from ..phases.phases import Floats, Phases
 from ..phases.regularity import Regularity
@@ -134,8 +135,13 @@ class _Odds:
     def stray_between(self, low: float, high: float) -> float:
         return self._stray_after(max(low, self.seen)) - self._stray_after(high)
 
-    def quantile(self, share: float) -> float:
-        """Return the time before which the start comes with a share of the odds."""
+    def quantiles(self, *shares: float) -> list[float]:
+        """Return the times before which the start comes with each share of the odds."""
+        rows = [(each.odds, each.left, each.origin, each.mean, each.slope, each.shift) for each in self.courses]
+        found = compiled.quantiles(rows, self.stray, (self.last, self.period, self.seen), *shares)
+        return [self._quantile(share) for share in shares] if found is None else found.tolist()
+
+    def _quantile(self, share: float) -> float:
         wanted = share * self.whole
         low, high = self.seen, max([self.seen, *(course.origin + course.mean for course in self.courses)])
         high += self.period
@@ -173,10 +179,11 @@ def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: 
     spread = max(predicted_spread(clock.spread, len(clock.intervals)) * period, _NEXT_PHASE.start_resolution_bins)
     likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
     start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
+    low, high = odds.quantiles((1 - _HOLDS) / 2, (1 + _HOLDS) / 2)
     return NextStart(
         start=start,
-        low=odds.quantile((1 - _HOLDS) / 2),
-        high=odds.quantile((1 + _HOLDS) / 2),
+        low=low,
+        high=high,
         in_time=min(_in_time(odds, start, spread, len(clock.intervals)), 1.0),
         missed=1 - odds.on_time,
     )

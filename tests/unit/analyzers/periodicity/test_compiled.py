@@ -12,14 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.common.grouping import native
 from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.periodicity import compiled
 from iotide.analyzers.periodicity.estimators.segmentation_quality import _contrast
-from iotide.analyzers.periodicity.phases import compiled
 from iotide.analyzers.periodicity.phases.changes import changes_of, last_change
 from iotide.analyzers.periodicity.phases.interleaved import interleaved
 from iotide.analyzers.periodicity.phases.memoized import clear_memo
+from iotide.analyzers.periodicity.phases.merged import phase_multiples
 from iotide.analyzers.periodicity.phases.missed_phases import classify_intervals
 from iotide.analyzers.periodicity.phases.phase_volumes import volume_similarity
 from iotide.analyzers.periodicity.phases.phases import Phases, Segmenter
+from iotide.analyzers.periodicity.upcoming.clock import grid_of
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
 
@@ -134,6 +136,39 @@ def test_sequences_of_two_programs_are_those_of_python(seed: int, ratio: float, 
     for one, other in zip(fast, slow, strict=True):
         assert one[0] == other[0]
         assert one[1:] == pytest.approx(other[1:], **NEAR)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(0, 2**32), st.sampled_from([5, 6, 20, 70]), st.sampled_from([0.0, 0.05, 0.3, 1.0]))
+def test_merged_phases_are_those_of_numpy(seed: int, count: int, deviation: float) -> None:
+    rng = np.random.default_rng(seed)
+    single = rng.lognormal(0, deviation, count)
+    times = rng.choice([1, 1, 1, 2, 3, 9], count)
+    length = times * rng.choice([1.0, 1.0, 3.0], count)
+    volume = np.rint(8 * single * times) if seed % 2 else single * times
+
+    def found() -> list[int] | None:
+        multiple = phase_multiples(volume, length)
+        return None if multiple is None else multiple.tolist()
+
+    with np.errstate(all="ignore"):
+        fast, slow = both(found)
+    assert fast == slow
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(0, 2**32), st.sampled_from([3, 7, 12, 60]), st.sampled_from([0.0, 0.02, 0.1]))
+def test_grids_are_those_of_python(seed: int, count: int, deviation: float) -> None:
+    rng = np.random.default_rng(seed)
+    start = 40.0 * (np.cumsum(rng.choice([1, 1, 1, 2], count)) + deviation * rng.normal(0, 1, count))
+    start += np.where(rng.random(count) < 0.1, 6.0, 0.0) + 5.0 * (np.arange(count) > 0.7 * count)
+
+    def found() -> list[Any] | None:
+        grid = grid_of(np.sort(start), 40.0)
+        return None if grid is None else [grid.step, grid.late, *grid.errors.tolist()]
+
+    fast, slow = both(found)
+    assert fast == (None if slow is None else pytest.approx(slow, **NEAR))
 
 
 @pytest.mark.parametrize("deviation", [0.0, 0.15, 0.6])

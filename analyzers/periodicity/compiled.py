@@ -1,4 +1,4 @@
-"""Compiled steps of the search for phases. Each returns None without the helper; its caller then uses NumPy."""
+"""Compiled steps of a prediction. Each returns None without the compiled helper; its caller then uses NumPy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...common.grouping import native
-from ..tuning import TUNING
+from ..common.grouping import native
+from .tuning import TUNING
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
+Course = tuple[float, float, float, float, float, float]
+
+MOST_UNITS: Final = 48
+"""Maximum number of volumes that are tried as that of a single phase."""
 _WORD: Final = 8
 
 
@@ -24,6 +28,25 @@ class _Bounds(ctypes.Structure):
     _fields_ = [
         ("least", ctypes.c_int64),
         *((name, ctypes.c_double) for name in ("likelihood", "resolved", "drift", "line", "missed")),
+    ]
+
+
+class _Merging(ctypes.Structure):
+    """Tolerances of merged phases: two of volumes, three shares of phases, one of lengths, and the maximum merged."""
+
+    _fields_ = [
+        (name, ctypes.c_double)
+        for name in ("tolerance", "loose", "single", "loose_single", "fitting", "length", "merged")
+    ]
+
+
+class _Odds(ctypes.Structure):
+    """Odds of the next start, as in ``quantiles``."""
+
+    _fields_ = [
+        *((name, ctypes.c_double) for name in ("stray", "last", "period", "seen")),
+        ("count", ctypes.c_int64),
+        ("courses", ctypes.c_void_p),
     ]
 
 
@@ -162,6 +185,62 @@ def changes(level: Floats) -> list[int] | None:
     count = library.intervals_changes(level.ctypes.data, len(level), ctypes.addressof(bounds), places.ctypes.data)
     found: list[int] = places[:count].tolist()
     return found
+
+
+def multiples(volume: Floats, length: Floats) -> tuple[Positions | None] | None:
+    """Return the number of equal phases in each phase; None in the tuple if there is no common size.
+
+    Args:
+        volume: volumes of phases, at least one.
+        length: their lengths, bins.
+    """
+    if (library := native()) is None:
+        return None
+    numbers, count = TUNING.merged_phases, len(volume)
+    volume, length = np.ascontiguousarray(volume), np.ascontiguousarray(length)
+    by = _Merging(
+        numbers.multiple_tolerance, numbers.loose_multiple_tolerance, numbers.min_single_share,
+        numbers.loose_min_single_share, numbers.min_fitting_share, numbers.length_log_tolerance, numbers.max_merged,
+    )  # fmt: skip
+    found, scratch = np.empty(count, np.int64), np.empty(2 * count + MOST_UNITS)
+    has_size = library.segments_multiples(
+        volume.ctypes.data, length.ctypes.data, count, ctypes.addressof(by), found.ctypes.data, scratch.ctypes.data
+    )
+    return (found if has_size else None,)
+
+
+def quantiles(courses: list[Course], stray: float, times: tuple[float, float, float], *shares: float) -> Floats | None:
+    """Return the times before which the next start comes with each share of the odds, bins.
+
+    Args:
+        courses: odds, remaining odds, origin, mean, slope and shift of each course.
+        stray: odds of a stray start.
+        times: last start, period, and end of the time without a start, bins.
+        shares: shares of the odds.
+    """
+    if (library := native()) is None:
+        return None
+    table, found = np.array(courses), np.array(shares)
+    odds = _Odds(stray, *times, len(courses), table.ctypes.data)
+    library.starts_quantiles(ctypes.addressof(odds), found.ctypes.data, len(shares))
+    return found
+
+
+def smooth(off: Floats, shares: Floats, most: float) -> tuple[Floats, Floats] | None:
+    """Return the last positions of a grid, and the errors of its predictions, one row per share.
+
+    Args:
+        off: deviations of the starts from an even grid, bins, at least two.
+        shares: shares of a deviation that are forgotten.
+        most: deviation of an outlier, bins.
+    """
+    if (library := native()) is None:
+        return None
+    off, levels, errors = np.ascontiguousarray(off), np.empty(len(shares)), np.empty((len(shares), len(off) - 1))
+    library.starts_smooth(
+        off.ctypes.data, len(off), shares.ctypes.data, len(shares), most, levels.ctypes.data, errors.ctypes.data
+    )
+    return levels, errors
 
 
 def trains(
