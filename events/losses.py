@@ -19,6 +19,8 @@ DETAILS: Final = "details_dropped:"
 MISPLACED: Final = "events_misplaced:clock_skew"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
+NOT_SAVED: Final = "events_dropped:not_saved"
+"""Calls that were in no archive when ``iotide run`` was killed, and that its collecting process could not save."""
 LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
 STATE_LOST: Final = "streams_lost_with_state"
 TAKEN_ELSEWHERE: Final = "streams_taken_elsewhere"
@@ -64,6 +66,10 @@ REASONS: Final[dict[str, Reason]] = {
         "raise --spool-disk or --spool-memory, or make room in $TMPDIR",
     ),
     "events_dropped:left_unread": Reason("calls not read, as the user stopped the reading", ""),
+    NOT_SAVED: Reason(
+        "calls not saved when iotide run was killed, of which its archive may have some",
+        "raise --spool-memory, or make room in the folder of its report",
+    ),
     "events_dropped:no_slot": Reason("calls dropped as no ring was free for their thread", ""),
     "events_dropped:reentrant": Reason("calls of signal handlers dropped while another call was recorded", ""),
     "events_dropped:collector_gone": Reason("calls lost in memory as their collector had ended", ""),

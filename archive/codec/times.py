@@ -132,6 +132,11 @@ class TimesIndex:
         self._rows.extend((lane, rank, ordinal, times.first_ns, times.last_ns, at, length))
         self._sorted = None
 
+    @property
+    def last_ns(self) -> int | None:
+        """The latest time in all sections; None without one."""
+        return max(self._rows[4::_COLUMNS], default=None)
+
     def of(self, lane: int, rank: int) -> dict[int, Place]:
         """Return the locations of a stream's times by number of the section."""
         if self._sorted is None:

@@ -148,6 +148,13 @@ class ArchiveReader:
         return self.job.get("times") is not False
 
     @property
+    def last_ns(self) -> int | None:
+        """Unix time of the last call, ns; None if the archive has no times of day."""
+        if not self.has_times or not any(each.info.clock_offset_ns is not None for each in self.streams.values()):
+            return None
+        return self._times.last_ns
+
+    @property
     def merged(self) -> MergedIndex:
         """The merged parts of streams."""
         return self._parts

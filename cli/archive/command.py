@@ -232,6 +232,14 @@ def verify(file: Path, as_json: bool) -> None:
         sys.exit(1)
 
 
+def _report_missing_end(reader: ArchiveReader) -> None:
+    """Print from when on calls may be missing, as the writer did not come to the end of the archive."""
+    from ...clients.text.units import clock_text
+
+    since = "" if reader.last_ns is None else f" after about {clock_text(reader.last_ns / 1e9)}"
+    click.echo(f"iotide: {reader.where}: its writer was killed, or still writes: calls{since} may be missing", err=True)
+
+
 def _name_copies(archive: Path) -> None:
     """Name the files beside an archive with calls that its killed ``iotide run`` may not have archived."""
     job = archive.stem.rpartition("-")[0]  # without the time
@@ -253,6 +261,7 @@ def _opened(file: Path) -> Iterator[ArchiveReader]:
             reader = ArchiveReader(opened, str(file))
             yield reader
             if not reader.complete:
+                _report_missing_end(reader)
                 _name_copies(file)
     except InputError as error:
         click.echo(f"iotide: {error}", err=True)

@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from os import SEEK_END
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from ...archive.file.reader import ArchiveReader
 from ...events import Definitions, InputError, empty_batch
 from ...events.definitions import FileInfo
 from ..source import Chunk, Closed, Input, Opened, SourceItem
 from ._unpacked import unpacked
+
+_NO_END: Final = (
+    "archives without their end mark: the writer was killed or still writes, and its last calls may be missing"
+)
 
 
 def read_archive(path: Path, about: Input) -> Iterator[list[SourceItem]]:
@@ -50,6 +54,7 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
             about.unsupported.add(_missing(reason), count)
         yield [Closed(name, Counter(stream.losses))]
     about.counters["bytes_read"] = size
+    about.unsupported.add(_NO_END, not reader.complete)
     for problem in reader.problems:
         about.malformed(None, problem.problem, problem.expected)
 

@@ -26,7 +26,7 @@ from .rings.drain import Drain
 from .sleep_times import CALM_REST_S, SleepTimes
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
-from .spool.unarchived import Unarchived
+from .spool.unarchived import BEGINNING_SHARE, READ_SHARE, Unarchived
 from .spool.unread_copy import UnreadCopy, path_of_copy
 from .streams import Streams
 from .untraced import UntracedPrograms
@@ -256,7 +256,9 @@ def _run(
     copy = None if make_copy is None else make_copy()
     if copy is not None:
         copy.start()
-    writer = SpoolWriter(channel, bounds, copy, None if make_copy is None else Unarchived(make_copy))
+    memory = bounds.memory_bytes
+    unarchived = make_copy and Unarchived(make_copy, memory // READ_SHARE, memory // BEGINNING_SHARE)
+    writer = SpoolWriter(channel, bounds, copy, unarchived)
     news = select.poll()
     drain_events = drain.events.fileno()
     for descriptor in (drain_events, channel.fileno()):

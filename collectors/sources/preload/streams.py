@@ -89,6 +89,10 @@ class Streams:
         """Lines that it accepts now: unlimited."""
         return _ALL
 
+    def has(self, token: int) -> bool:
+        """Return whether a process has begun and is followed."""
+        return token in self._processes
+
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Open a stream."""
         image = ImageHeader.of(header)

@@ -15,6 +15,7 @@ import pytest
 from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
+from iotide.events.losses import NOT_SAVED
 from support.system.commands import IOTIDE, iotide, running
 from support.system.waiting import DEADLINE_S, wait_for
 
@@ -184,13 +185,16 @@ def test_run_killed_before_its_archive_has_a_checkpoint_leaves_what_was_seen(tmp
     assert (told.returncode, str(path) in told.stderr) == (0, True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("has_ended", [False, True])
-def test_run_killed_later_leaves_what_its_archive_does_not_have(tmp_path: Path, has_ended: bool) -> None:
-    go_on, hold, out = tmp_path / "go on", tmp_path / "hold", tmp_path / "out"
+def kill_later(folder: Path, program: str, *options: str, has_ended: bool = False) -> int:
+    """Kill a run with calls that are not read yet, long after the copy of its early calls has ended.
+
+    Returns:
+        A number of writes that the steady program has made by then.
+    """
+    go_on, hold, out = folder / "go on", folder / "hold", folder / "out"
     go_on.touch()
-    command = [sys.executable, "-c", HOLDING, "run", "--job", "killed", "-o", out]
-    with running(*command, "--", sys.executable, "-c", STEADY, cwd=tmp_path) as run:
+    command = [sys.executable, "-c", HOLDING, "run", "--job", "killed", "-o", out, *options]
+    with running(*command, "--", sys.executable, "-c", program, cwd=folder) as run:
         try:
             wait_for(lambda: list(out.glob("*.iotide")), what="the beginning of an archive")
             collector = collector_of(run.pid)
@@ -199,8 +203,8 @@ def test_run_killed_later_leaves_what_its_archive_does_not_have(tmp_path: Path, 
             kept = [0]
             wait_for(lambda: kept.append(segments_in(collector)) or kept[-1] < max(kept), what="later calls archived")
             hold.touch()
-            held = count_in(tmp_path)
-            seen = wait_for(lambda: (count := count_in(tmp_path)) > held + 20_000 and count, what="a burst")
+            held = count_in(folder)
+            seen = wait_for(lambda: (count := count_in(folder)) > held + 20_000 and count, what="a burst")
             if has_ended:
                 go_on.unlink()
                 assert run.stderr is not None
@@ -208,6 +212,13 @@ def test_run_killed_later_leaves_what_its_archive_does_not_have(tmp_path: Path, 
             kill(run, both=False)
         finally:
             go_on.unlink(missing_ok=True)
+    return seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_run_killed_later_leaves_what_its_archive_does_not_have(tmp_path: Path, has_ended: bool) -> None:
+    seen, out = kill_later(tmp_path, STEADY, has_ended=has_ended), tmp_path / "out"
     (archive,), (path,) = out.glob("*.iotide"), out.glob("*.spool")
     archived, left = ([each.offsets for each in left_in(file).values()] for file in (archive, path))
     assert len(archived) == len(left) == 1
@@ -217,6 +228,32 @@ def test_run_killed_later_leaves_what_its_archive_does_not_have(tmp_path: Path, 
     assert left[0] == [64 * number for number in range(left[0][0] // 64, len(numbers))]
     assert left[0][0] > 0
     assert b"/dev/null" in path.read_bytes()
+    told = iotide("archive", "info", archive, cwd=tmp_path)
+    assert "may be missing" in told.stderr
+    assert "not saved" not in iotide("archive", "create", "-o", tmp_path / "made.iotide", path, cwd=tmp_path).stderr
+
+
+MANY_NAMES = (
+    """
+import os
+for number in range(4000):
+    try:
+        os.open("/".join(["x" * 200] * 4 + [str(number)]), os.O_RDONLY)
+    except FileNotFoundError:
+        pass
+"""
+    + STEADY
+)
+
+
+@pytest.mark.slow
+def test_run_killed_later_with_too_many_names_tells_what_is_lost(tmp_path: Path) -> None:
+    kill_later(tmp_path, MANY_NAMES, "--spool-memory", "8")
+    (path,) = (tmp_path / "out").glob("*.spool")
+    losses = [item.losses for item in read_all(open_file(path, Origin("killed"))) if isinstance(item, Closed)]
+    assert sum(each[NOT_SAVED] for each in losses) > 20_000
+    told = iotide("archive", "create", "-o", tmp_path / "made.iotide", path, cwd=tmp_path)
+    assert "calls that were not saved when iotide run was killed (raise --spool-memory" in told.stderr
 
 
 def count_in(folder: Path) -> int:

@@ -39,7 +39,7 @@ PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
 SEGMENT_READ: Final = struct.Struct("<Q")
 IMAGE_STARTED, COUNTERS, LINES, DEFINITIONS, SETTLED, MALFORMED = range(1, 7)
-ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING, ENDED_PROCESSES = range(7, 13)
+ENDED, REFUSED, UNREACHABLE, PACKED, STILL_RUNNING, ENDED_PROCESSES = range(7, 13)  # 13: ANNOUNCED
 TO_THE_END: Final = 2**64 - 1
 COPY: Final = 2**64 - 2
 """In place of a segment's number: a report of the unread copy (its bytes, the number of its name from 1, whether it has
@@ -308,7 +308,7 @@ class SpoolWriter:
                 self._stored_bytes += size
                 segment.lines += lines
                 if self._copy is not None:
-                    self._copy.written(segment.number, segment.descriptor, segment.used)
+                    self._copy.written(segment.number, segment.descriptor, segment.used, segment.lines)
                 return
             if not segment.on_disk:
                 raise MemoryError("no memory for what traced programs record")

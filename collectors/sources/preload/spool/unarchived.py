@@ -14,10 +14,10 @@ from typing import Final
 
 from .unread_copy import UnreadCopy
 
-_MAX_READ_BYTES: Final = 32 << 20
-"""Maximum size of segments that were read, bytes: about three million calls."""
-_MAX_BEGINNING_BYTES: Final = 64 << 20
-"""Maximum size of the frames with which processes began, bytes."""
+READ_SHARE: Final = 8
+"""Divisor of the spool's memory for segments that were read: 32 MB by default, about three million calls."""
+BEGINNING_SHARE: Final = 4
+"""Divisor of the spool's memory for the frames with which processes began: 64 MB by default."""
 
 Buffer = bytes | memoryview
 
@@ -62,7 +62,7 @@ class Beginnings:
         most_bytes: maximum size. Beyond it, nothing is kept any more.
     """
 
-    def __init__(self, most_bytes: int = _MAX_BEGINNING_BYTES) -> None:
+    def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
         self._is_complete = True
@@ -131,18 +131,21 @@ class Unarchived:
 
     Args:
         make_copy: returns a copy of segments, which frames precede.
-        most_bytes: maximum size of the segments. Beyond it, the earliest ones are not kept.
+        most_bytes: maximum size of the segments that were read. Beyond it, the earliest ones are not kept.
+        beginning_bytes: maximum size of the beginnings. Beyond it, none are kept.
 
     Attributes:
         beginnings: frames that precede the kept segments.
     """
 
-    def __init__(self, make_copy: Callable[[bytes], UnreadCopy], most_bytes: int = _MAX_READ_BYTES) -> None:
-        self.beginnings = Beginnings()
+    def __init__(self, make_copy: Callable[[bytes], UnreadCopy], most_bytes: int, beginning_bytes: int) -> None:
+        self.beginnings = Beginnings(beginning_bytes)
         self._make_copy = make_copy
         self._most_bytes = most_bytes
         self._read: dict[int, Segment] = {}
         self._read_bytes = 0
+        self._lost_lines: dict[int, int] = {}
+        """Ring lines of segments that are not kept and in no archive, by number."""
 
     def keep(self, segment: Segment) -> list[Segment]:
         """Keep a segment that was read. Return those that are kept no longer."""
@@ -151,10 +154,13 @@ class Unarchived:
         dropped = []
         while self._read_bytes > self._most_bytes:
             dropped.append(self._drop(min(self._read)))
+            self._lost_lines[dropped[-1].number] = dropped[-1].lines
         return dropped
 
     def drop_to(self, number: int) -> list[Segment]:
         """Return the segments up to a number, which an archive has. They are kept no longer."""
+        for each in [lost for lost in self._lost_lines if lost <= number]:
+            del self._lost_lines[each]
         return [self._drop(each) for each in sorted(self._read) if each <= number]
 
     def forget_before(self, unread: Iterable[Segment], position: int) -> None:
@@ -162,17 +168,22 @@ class Unarchived:
         self.beginnings.forget_before(min((each.begin for each in (*self._read.values(), *unread)), default=position))
 
     def save(self, unread: Iterable[Segment]) -> None:
-        """Write the kept and the unread segments to a file, from the last one on before which one is missing."""
+        """Write the kept and the unread segments to a file, from the last one on before which one is missing.
+
+        The file announces all lines that no archive has. Without the beginnings, it has only the calls of processes
+        that began in these segments.
+        """
         segments = sorted((*self._read.values(), *unread), key=lambda each: each.number)
         numbers = [each.number for each in segments]
         first = max((at for at in range(1, len(numbers)) if numbers[at] != numbers[at - 1] + 1), default=0)
-        if not segments or (before := self.beginnings.before(segments[first].begin)) is None:
+        lost = sum(self._lost_lines.values()) + sum(each.lines for each in segments[:first])
+        if not (segments or lost):
             return
-        copy = self._make_copy(before)
+        copy = self._make_copy((segments and self.beginnings.before(segments[first].begin)) or b"")
         for segment in segments[first:]:
-            copy.written(segment.number, segment.descriptor, segment.used)
+            copy.written(segment.number, segment.descriptor, segment.used, segment.lines)
         copy.start()
-        copy.finish(reader_has_ended=True)
+        copy.finish(reader_has_ended=True, missing_lines=lost)
 
     def _drop(self, number: int) -> Segment:
         segment = self._read.pop(number)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,11 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.preload.spool import spool
+from iotide.collectors.sources.preload.records.ring_layout import LINE_BYTES
+from iotide.collectors.sources.preload.spool import spool, unread_copy
 from iotide.collectors.sources.preload.spool.spool import FRAME, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader, deliver_frame
 from iotide.collectors.sources.preload.spool.unarchived import Beginnings, Unarchived
-from iotide.collectors.sources.preload.spool.unread_copy import HEAD, UnreadCopy
+from iotide.collectors.sources.preload.spool.unread_copy import ANNOUNCED, HEAD, UnreadCopy
 from support.system.waiting import wait_for
 from support.tracing.recording_receiver import RecordingReceiver
 
@@ -39,9 +42,11 @@ def _small_segments() -> Iterator[None]:
 class Spool:
     """A spool whose writer keeps what is not archived, and all that was written."""
 
-    def __init__(self, folder: Path, most_bytes: int, *, copies: bool = False) -> None:
-        def make_copy(before: bytes = b"") -> UnreadCopy:
-            return UnreadCopy(folder / "unread", Origin("job", "node"), 1 << 30, before, first_s=0.0, every_s=0.001)
+    def __init__(
+        self, folder: Path, most_bytes: int = 1 << 30, beginning_bytes: int = 1 << 30, *, copies: bool = False
+    ) -> None:
+        def make_copy(before: bytes = b"", first_s: float = 3600.0) -> UnreadCopy:
+            return UnreadCopy(folder / "unread", Origin("job", "node"), 1 << 30, before, first_s=first_s, every_s=0.001)
 
         self.folder = folder
         self.written, self.read = RecordingReceiver(), RecordingReceiver()
@@ -53,12 +58,11 @@ class Spool:
         self._ours.setblocking(False)
         self._theirs.setblocking(False)
         self.reader = SpoolReader(self._ours)
-        self.copy = make_copy() if copies else None
+        self.copy = make_copy(first_s=0.0) if copies else None
         if self.copy is not None:
             self.copy.start()
-        self.writer = SpoolWriter(
-            self._theirs, SpoolSettings(memory_bytes=8 * MIB), self.copy, Unarchived(make_copy, most_bytes)
-        )
+        unarchived = Unarchived(make_copy, most_bytes, beginning_bytes)
+        self.writer = SpoolWriter(self._theirs, SpoolSettings(memory_bytes=8 * MIB), self.copy, unarchived)
 
     def begin(self) -> None:
         self._tokens += 1
@@ -91,14 +95,18 @@ class Spool:
 
     def kill(self) -> Said:
         """Kill the reader; return what is in the files that are left."""
-        self._ours.close()
-        self.writer.exchange()
-        self.writer.end()
-        self.writer.save_unarchived()
+        self.end()
         said: Said = []
         for path in self.folder.iterdir():
             said += frames_of(path)
         return said
+
+    def end(self) -> None:
+        """Kill the reader."""
+        self._ours.close()
+        self.writer.exchange()
+        self.writer.end()
+        self.writer.save_unarchived()
 
     def close(self) -> None:
         if self.copy is not None:
@@ -127,9 +135,30 @@ def frames_of(path: Path) -> Said:
 
 
 @contextmanager
-def spool_in(folder: Path, most_bytes: int = 1 << 30, *, copies: bool = False) -> Iterator[Spool]:
-    with closing(Spool(folder, most_bytes, copies=copies)) as made:
+def spool_in(folder: Path, *bounds: int, copies: bool = False) -> Iterator[Spool]:
+    with closing(Spool(folder, *bounds, copies=copies)) as made:
         yield made
+
+
+def announced_in(folder: Path) -> tuple[int, int]:
+    """The number of lines that the only file announces, and of those that follow."""
+    (path,) = folder.iterdir()
+    data, announced, following = path.read_bytes(), 0, 0
+    at = HEAD.size + HEAD.unpack_from(data)[-1]
+    while at + FRAME.size <= len(data):
+        kind, payload, token = FRAME.unpack_from(data, at)
+        at += FRAME.size
+        if kind == ANNOUNCED:
+            announced, following = int.from_bytes(data[at : at + payload], "little"), 0
+        elif at + payload <= len(data):
+            frame = np.frombuffer(data, np.uint8)[at : at + payload]
+            following += deliver_frame(RecordingReceiver(), kind, token, frame)
+        at += (payload + 7) & ~7
+    return announced, following
+
+
+def lines_of(said: Said) -> int:
+    return sum(len(each[-1]) // LINE_BYTES for each in said if each[0] == "lines")
 
 
 def needed_after(said: Said) -> Said:
@@ -190,10 +219,76 @@ def test_all_that_is_not_archived_is_saved_and_readable_alone(steps: list[tuple[
 @settings(deadline=None, max_examples=100)
 @given(STEPS)
 def test_what_was_not_read_is_saved_though_what_was_read_is_too_much(steps: list[tuple[str, int]]) -> None:
-    with tempfile.TemporaryDirectory() as name, spool_in(Path(name), most_bytes=2 * SMALL) as made:
+    with tempfile.TemporaryDirectory() as name, spool_in(Path(name), 2 * SMALL) as made:
         follow(made, steps)
         said = made.written.said
         assert is_readable_rest(made.kill(), said, len(said) - len(made.read.said))
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=100)
+@given(STEPS, st.sampled_from([0, 2 * SMALL, 1 << 30]), st.sampled_from([100, 1 << 30]))
+def test_all_calls_that_no_archive_has_are_announced(
+    steps: list[tuple[str, int]], most_bytes: int, beginning_bytes: int
+) -> None:
+    with tempfile.TemporaryDirectory() as name, spool_in(Path(name), most_bytes, beginning_bytes) as made:
+        follow(made, steps)
+        said = made.written.said
+        made.kill()
+        if wanted := lines_of(said[made.archived :]):
+            announced, following = announced_in(Path(name))
+            assert wanted <= announced <= lines_of(said)
+            assert following == announced or most_bytes < 1 << 30
+
+
+@pytest.mark.parametrize("error", [0, errno.ENOSPC], ids=["slow", "full"])
+def test_calls_that_a_disk_does_not_take_are_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    release, sendfile = threading.Event(), os.sendfile
+    pieces = iter([100, 200])
+
+    def write(to: int, of: int, at: int, size: int) -> int:
+        size = min(size, next(pieces, 0))
+        if not size and error:
+            raise OSError(error, os.strerror(error))
+        if not size:
+            release.wait()
+        return sendfile(to, of, at, size)
+
+    monkeypatch.setattr(unread_copy, "_REST_S", 0.01)
+    with spool_in(tmp_path) as made:
+        made.begin()
+        made.say("lines", 59)
+        monkeypatch.setattr(os, "sendfile", write)
+        try:
+            made.end()
+        finally:
+            release.set()
+        assert announced_in(tmp_path) == (60, 0)
+
+
+def test_disk_is_awaited_while_it_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_write, has_written = threading.Semaphore(0), threading.Semaphore(0)
+    sendfile, join = os.sendfile, threading.Thread.join
+
+    def wait_for_a_piece(thread: threading.Thread, timeout: float | None = None) -> None:
+        may_write.release()
+        if not has_written.acquire(timeout=1.0):
+            join(thread, timeout)
+
+    def write_a_piece(to: int, of: int, at: int, size: int) -> int:
+        may_write.acquire()
+        sent = sendfile(to, of, at, min(size, 1000))
+        has_written.release()
+        return sent
+
+    with spool_in(tmp_path) as made:
+        made.begin()
+        made.say("lines", 59)
+        monkeypatch.setattr(UnreadCopy, "join", wait_for_a_piece)
+        monkeypatch.setattr(os, "sendfile", write_a_piece)
+        assert made.kill() == made.written.said
 
 
 def test_nothing_is_saved_when_all_is_archived(tmp_path: Path) -> None:
@@ -243,7 +338,7 @@ def test_beginnings_beyond_their_bound_are_not_kept() -> None:
 
 
 def test_beginnings_of_ended_processes_and_earlier_counters_are_forgotten() -> None:
-    beginnings = Beginnings()
+    beginnings = Beginnings(1000)
     beginnings.add(1, 0, b"a", is_last=False)
     beginnings.add(2, 1, b"b", is_last=False)
     for position in (2, 3, 4):

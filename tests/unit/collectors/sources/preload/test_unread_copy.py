@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,9 +19,10 @@ from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.collectors.sources.preload.spool import spool, unread_copy
 from iotide.collectors.sources.preload.spool.spool import DEFINITIONS, FRAME, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
-from iotide.collectors.sources.preload.spool.unread_copy import HEAD, UnreadCopy, path_of_copy
+from iotide.collectors.sources.preload.spool.unread_copy import ANNOUNCED, HEAD, UnreadCopy, path_of_copy
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
+from iotide.events.losses import NOT_SAVED
 from support.system.waiting import wait_for
 from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
@@ -114,6 +116,43 @@ SMALL = 1 << 16
 ORIGIN = Origin("job", "node")
 
 
+def losses_in(path: Path) -> Counter[str]:
+    return sum((item.losses for item in items_of(path) if isinstance(item, Closed)), Counter())
+
+
+def test_calls_without_the_beginning_of_their_process_are_counted_and_others_are_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Definitions beyond a quarter of the memory are not kept."""
+    monkeypatch.setattr(spool, "_MEMORY_SEGMENT", SMALL)
+    bounds = SpoolSettings(memory_bytes=8 * MIB)
+    source = RelayedSource(tmp_path / "gate", Origin("job", "node"), bounds, copy_stem=tmp_path / "unread")
+    with MadeRegion(lines=4096, log_bytes=4 * MIB) as old, MadeRegion(lines=4096) as new, closing(source):
+        source.remove_copy()
+        for number in range(3 * MIB // 1024):
+            old.define(number + 10, b"/" + bytes([97 + number % 26]) * 1000)
+        old.put(5)
+        old.hand_over_from_another_process(tmp_path / "gate")
+        source.mark_archived(0)
+        events = [0]
+
+        def read(calls: int) -> bool:
+            events[0] += sum(len(each.batch) for each in source.poll() if isinstance(each, Chunk))
+            return events[0] >= calls
+
+        wait_for(lambda: read(5), what="the first calls")
+        old.define(9, b"/file")
+        source.mark_archived(source.read_segments)
+        new.set(token=78)
+        new.put(200)
+        new.hand_over_from_another_process(tmp_path / "gate")
+        old.put(1000)
+        wait_for(lambda: read(1205), what="later calls")
+    (path,) = tmp_path.glob("*.spool")
+    assert calls_in(path) == 200
+    assert losses_in(path) == Counter({NOT_SAVED: 1000})
+
+
 @contextmanager
 def copied_spool(
     folder: Path, most_bytes: int = 1 << 30, first_s: float = 0.0
@@ -137,9 +176,10 @@ def definitions_in(copy: bytes) -> list[bytes]:
     found, at = [], HEAD.size + HEAD.unpack_from(copy)[-1]
     while at < len(copy):
         kind, payload, _ = FRAME.unpack_from(copy, at)
-        assert kind == DEFINITIONS
+        assert kind in (DEFINITIONS, ANNOUNCED)
         at += FRAME.size
-        found.append(copy[at : at + payload])
+        if kind == DEFINITIONS:
+            found.append(copy[at : at + payload])
         at += (payload + 7) & ~7
     assert at == len(copy)
     return found
@@ -242,7 +282,7 @@ def test_copy_on_a_slow_disk_bounds_the_memory_of_what_was_read(
     copy.start()
     with tempfile.TemporaryFile() as segment:
         for number in range(4):
-            copy.written(number, segment.fileno(), MIB)
+            copy.written(number, segment.fileno(), MIB, 1)
             assert not copy.returned(number)
     copy.join()
     assert copy.has_ended
@@ -284,6 +324,6 @@ def test_segment_that_comes_while_the_copy_ends_is_not_kept_open(
     with tempfile.TemporaryFile() as file:
         before = sorted(Path("/proc/self/fd").iterdir())
         monkeypatch.setattr(copy._is_over, "is_set", copy._close)  # None: not over, and its thread ends just then
-        copy.written(1, file.fileno(), 10)
+        copy.written(1, file.fileno(), 10, 1)
         assert sorted(Path("/proc/self/fd").iterdir()) == before
     assert copy.returned(1)
