@@ -33,7 +33,7 @@ from .pressure import Pressure
 
 _SLICE_S: Final = 0.01
 _BOUND_CHECK_INTERVAL: Final = 16  # predictions of a job between checks of its bounds
-_QUEUED_EVENTS: Final = 1 << 19  # of all running jobs, about 50 MB; a job always queues a share of its own
+_QUEUED_EVENTS: Final = 1 << 19  # of all running jobs, about 50 MB, besides the share that a job always queues
 
 _STATE_KEYS: Final = ("_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
 """Attributes of the aggregator's persistent state besides its jobs. The others belong to the running daemon."""
@@ -74,6 +74,9 @@ class Aggregator(LossSink):
         self._prediction_step = PredictionStep(settings, self.clock, self._steady, effort, self.counters, self.pressure)
         self._schedule = self._prediction_step.schedule
         self._forgotten: set[str] = set()
+        self._queued: dict[str, int] = {}
+        """Events of each job that wait besides its share; the job that received some last is the last one."""
+        self._queued_events = 0
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self.bound_log = BoundLog(settings)
@@ -107,6 +110,7 @@ class Aggregator(LossSink):
             self.jobs[job] = session
         for session in self.jobs.awake:
             self._notify_job(session)
+            self._bound_queues(session)
         for job, card in self.jobs.asleep.items():
             self.on_jobs.notify(job, partial(JobSummary.model_validate_json, card.summary))
 
@@ -175,6 +179,7 @@ class Aggregator(LossSink):
             raise StreamForgottenError("the state of its job cannot be read; send HELLO again")
         now = self._steady()
         session.update(stream, batch, definitions, self.clock(), now, self._queue_room)
+        self._bound_queues(session)
         session.ledger.received(stream, len(batch), journalled=self.journals)
         if len(batch):
             self._transition(session, JobEvent.EVENT)
@@ -184,6 +189,22 @@ class Aggregator(LossSink):
     def _queue_room(self) -> int:
         """Number of events of a job that may wait to be analyzed together: few jobs queue more each."""
         return _QUEUED_EVENTS // max(len(self.jobs) - len(self._ended), 1)
+
+    def _bound_queues(self, session: JobSession) -> None:
+        """Hold the bound of all queues after a job's has changed: their room shrinks when jobs come.
+
+        The events of those that have received none for the longest time are analyzed first.
+        """
+        self._set_queued(session.job, session.analyzers.queued_in_room)
+        while self._queued_events > _QUEUED_EVENTS:
+            job = next(iter(self._queued))
+            self.jobs[job].analyzers.empty_queue()
+            self._set_queued(job, 0)
+
+    def _set_queued(self, job: str, events: int) -> None:
+        self._queued_events += events - self._queued.pop(job, 0)
+        if events:
+            self._queued[job] = events
 
     def _count_refused_batch(self, stream: str, batch: EventBatch) -> None:
         """Drop events of a refused stream. Request its HELLO again once there is room for its job."""
@@ -228,6 +249,7 @@ class Aggregator(LossSink):
         if not add_whole_streams(session, streams, self.clock(), now, journalled=self.journals, room=room):
             pass_separately(self, streams)
             return
+        self._bound_queues(session)
         self._transition(session, JobEvent.EVENT)
         self._ages.schedule(session.job, max(next_check_s(session, self._settings), now))
         self._schedule.plan(session, now, session.unseen_s(self.clock()))
@@ -318,6 +340,7 @@ class Aggregator(LossSink):
             self._ended.pop(session.job, None)
         if session.state in (State.IDLE, State.ENDED):
             session.compact()
+            self._set_queued(session.job, 0)
             self.bound_log.check_job(session)
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
@@ -343,6 +366,7 @@ class Aggregator(LossSink):
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
         self._dropped.add_session(session)
+        self._set_queued(session.job, 0)
         self._schedule.remove(session.job)
         self._ages.drop(session.job)
         for stream in (*session.streams, *session.nodes.collectors):

@@ -163,9 +163,20 @@ class JobAnalyzers:
 
     def _is_due(self, room: int) -> bool:
         """Return whether the queue is long enough."""
+        return len(self._queue) >= self._enough(room)
+
+    def _enough(self, room: int) -> float:
         share = self.events * self._settings.queue_share  # a job with few events queues few
-        least = max(min(room, _MAX_ROOM_EVENTS), _MIN_BATCH_EVENTS)
-        return len(self._queue) >= min(max(share, least), _MAX_BATCH_EVENTS)
+        return min(max(share, min(room, _MAX_ROOM_EVENTS), _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS)
+
+    @property
+    def queued_in_room(self) -> int:
+        """Number of events that wait only because there was room."""
+        return max(0, len(self._queue) - int(self._enough(0)))
+
+    def empty_queue(self) -> None:
+        """Analyze all waiting events."""
+        self._catch_up_all()
 
     def close_stream(self, stream: str) -> None:
         """Close a stream."""

@@ -105,6 +105,29 @@ def test_each_burst_is_predicted_once_and_shown_as_soon_as_the_signal_has_it(per
         heard.clear()
 
 
+@pytest.mark.slow
+def test_events_that_wait_for_analysis_are_bounded_while_jobs_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each job almost fills the room that it has, which is a smaller part of the bound the more jobs there are."""
+    monkeypatch.setattr("iotide.daemon.aggregator._QUEUED_EVENTS", 20_000)
+    aggregator, _ = make(queue_share=0.0)
+    most, events, sums = 0, 0, []
+    for number in range(30):
+        interner = Interner()
+        aggregator.opened(f"s{number}", StreamInfo(job=f"job {number}", source="test"))
+        for _ in range(max(min(20_000 // (number + 1), 16_384) // 300 - 1, 4)):
+            start = np.arange(300) + int(NOW * 1e9)
+            columns = {"start": start, "kind": int(Kind.WRITE), "bytes": 1, "call": interner.string("write")}
+            aggregator.batch(f"s{number}", make_batch(300, columns), interner.take_fresh())
+            events += 300
+            queued = [session.analyzers.queued_in_room for session in aggregator.jobs.awake]
+            sums.append(sum(queued))
+            most = max(most, *queued)
+    assert max(sums) <= 20_000
+    assert max(sums) > 15_000
+    assert most > 15_000  # a job that is alone has all the room
+    assert sum(session.analyzers.totals.events for session in aggregator.jobs.awake) == events
+
+
 def test_job_goes_through_its_life_and_vanishes() -> None:
     aggregator, clock = make(idle_after_s=10, linger_s=5, retain_s=100)
     states: list[JobSummary] = []
