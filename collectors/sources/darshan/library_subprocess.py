@@ -1,8 +1,9 @@
 """Read a Darshan log with Darshan's library in a subprocess. The library aborts on corrupt logs.
 
-Run as a module with the log's path and the number of the first part to read. It writes messages to standard output:
-four bytes of length (little-endian), a JSON object, and the number of raw bytes that its ``bytes`` gives, if any. A
-message precedes each part, so that the parent can read those after one in which the library aborts.
+Run as a module with the log's path, the number of the first part to read, and the CPU time that it may take, s. It
+writes messages to standard output: four bytes of length (little-endian), a JSON object, and the number of raw bytes
+that its ``bytes`` gives, if any. A message precedes each part, so that the parent can read those after one in which the
+library aborts.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from .dxt import MAX_SEGMENTS, SEGMENTS_AT_ONCE, Record, records_of
 from .events import SEGMENT
 
 MAX_MEMORY: Final = 8 << 30
-MAX_SECONDS: Final = 1800
-"""CPU time after which a log is given up, s."""
 FAILED: Final = 3
 _TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # MPI-IO comes first, because it made some of the POSIX calls
 _KNOWN: Final = {"DXT_MPIIO": 2, "DXT_POSIX": 1}  # module versions that all versions of the library read
@@ -39,7 +38,7 @@ def main() -> None:
     """Write the log's content. On an error, print it on standard error and exit with FAILED."""
     for kind, most in (
         (resource.RLIMIT_AS, MAX_MEMORY),
-        (resource.RLIMIT_CPU, MAX_SECONDS),
+        (resource.RLIMIT_CPU, int(sys.argv[3])),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(kind)[1]

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path, PurePath
-from signal import Signals
+from signal import SIGXCPU, Signals
 from typing import IO, Any, Final
 
 import msgspec
@@ -28,6 +28,15 @@ from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows,
 EXPECTED: Final = "a log that a program ended with, of Darshan 3.1 or later"
 _MAX_TEXT: Final = 64 << 20
 _TIMEOUT_S: Final = 60
+_LEAST_CPU_S: Final = 60
+_CPU_S_PER_MIB: Final = 30
+_MOST_CPU_S: Final = 1800
+"""Bounds of the library's CPU time for a log, s: it does not come to the end of some damaged ones."""
+
+
+def cpu_bound_s(size: int) -> int:
+    """Return the CPU time that the library gets for a log of that many bytes, s."""
+    return min(_LEAST_CPU_S + _CPU_S_PER_MIB * size // (1 << 20), _MOST_CPU_S)
 
 
 def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
@@ -38,19 +47,22 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
     """
     problems: list[str] = []
     first: int | None = 0
+    cpu_s = cpu_bound_s(path.stat().st_size)
     while first is not None:
-        first = yield from _messages_from(path, first, problems)
+        first, was_too_slow = yield from _messages_from(path, first, cpu_s, problems)
+        if was_too_slow:
+            cpu_s = max(cpu_s // 2, 1)  # bounds the sum over all parts
     if problems:
         raise InputError(str(path), None, "; ".join(dict.fromkeys(problems)), EXPECTED)
 
 
 def _messages_from(
-    path: Path, first: int, problems: list[str]
-) -> Generator[tuple[dict[str, Any], bytes], None, int | None]:
-    """Yield the messages of the parts from ``first`` on, and add to ``problems``.
+    path: Path, first: int, cpu_s: int, problems: list[str]
+) -> Generator[tuple[dict[str, Any], bytes], None, tuple[int | None, bool]]:
+    """Yield the messages of the parts from ``first`` on, and add to ``problems``. They take at most ``cpu_s``.
 
     Returns:
-        The part after one in which the library aborted; None at the end.
+        The part after one in which the library aborted, None at the end; and whether its CPU time was over.
 
     Raises:
         InputError: the library did not finish.
@@ -58,7 +70,7 @@ def _messages_from(
     part: int | None = None
     # -P: do not import modules from the working directory
     module = f"{__package__}.library_subprocess"
-    command = [sys.executable, "-P", "-m", module, str(path.absolute()), str(first)]
+    command = [sys.executable, "-P", "-m", module, str(path.absolute()), str(first), str(cpu_s)]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
@@ -74,10 +86,13 @@ def _messages_from(
             raise InputError(str(path), None, "Darshan's library did not finish", EXPECTED) from None
         finally:
             child.kill()
-        if status:
+        was_too_slow = status == -SIGXCPU
+        if was_too_slow:
+            problems.append(f"Darshan's library took over {cpu_s} s of CPU time, too much for a log of this size")
+        elif status:
             errors.seek(0)
             problems.append(_reason(status, errors.read(65_536)))
-    return part + 1 if status < 0 and part is not None else None
+    return part + 1 if status < 0 and part is not None else None, was_too_slow
 
 
 def _read(pipe: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.source import Input, Lost, Origin, SourceItem
+from iotide.collectors.sources.darshan import parser
 from iotide.collectors.sources.darshan.counters import rows_of, summaries
 from iotide.collectors.sources.darshan.dxt import SEGMENTS_AT_ONCE, Record
 from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
@@ -143,6 +144,47 @@ def test_segments_of_a_long_record_come_in_pieces(writes: int) -> None:
 
 def test_record_without_segments_is_one_piece() -> None:
     assert list(pieces_of(Record(1, 0, "h", 0, 2, b""))) == [(0, b"")]
+
+
+ENDLESS = """
+class ffi:
+    NULL = 0
+def log_open(path):
+    return {"handle": 1}
+def log_get_modules(log):
+    return {}
+def log_get_job(log):
+    while True:
+        pass
+def log_get_name_records(log):
+    return {"7": "/file"} if @ else log_get_job(log)
+"""
+"""Darshan's library on a log whose first part, or all parts, have no end for it."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names_end", [True, False])
+def test_log_on_which_the_library_does_not_end_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names_end: bool
+) -> None:
+    (tmp_path / "darshan" / "backend").mkdir(parents=True)
+    for package in ("darshan", "darshan/backend"):
+        (tmp_path / package / "__init__.py").touch()
+    (tmp_path / "darshan" / "backend" / "cffi_backend.py").write_text(ENDLESS.replace("@", str(names_end)))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(parser, "_LEAST_CPU_S", 1)
+    path = tmp_path / "endless.darshan"
+    path.write_bytes(bytes(1000))
+    found = []
+    with pytest.raises(InputError, match="took over 1 s of CPU time, too much for a log of this size"):
+        found.extend(message for message, _ in parser.messages(path))
+    assert [message["what"] for message in found] == ["names"] * names_end
+
+
+def test_cpu_time_for_a_log_grows_with_its_size() -> None:
+    bounds = [parser.cpu_bound_s(size) for size in (0, 1000, 1 << 20, 10 << 20, 1 << 40)]
+    assert bounds == sorted(bounds)
+    assert 0 < bounds[1] < bounds[2] < bounds[3] < bounds[4] <= 1800
 
 
 def test_format_is_told_from_the_log_itself() -> None:
