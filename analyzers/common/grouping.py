@@ -46,20 +46,25 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "graph_follow": (_I64, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _U64]),
     "segments_find": (
         _I64,
-        [_POINTER, _I64, _POINTER, _I64, _REAL, _I64, _REAL, _REAL, _POINTER, _POINTER, _POINTER, _POINTER],
+        [_POINTER, _I64, _POINTER, _I64, _REAL, _I64, _REAL, _REAL, _I64, _POINTER, _POINTER],
     ),
     "segments_edges": (
         None,
         [_POINTER, _I64, _POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER, _POINTER],
     ),
     "segments_contrast": (_REAL, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _I64, _I64]),
-    "segments_spreads": (None, [_POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER, _POINTER]),
-    "segments_multiples": (_I64, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER]),
+    "segments_spreads": (None, [_POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER]),
+    "segments_multiples": (
+        _I64,
+        [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _I64, _REAL, _POINTER, _POINTER, _POINTER],
+    ),
     "starts_quantiles": (None, [_POINTER, _POINTER, _I64]),
     "starts_smooth": (None, [_POINTER, _I64, _POINTER, _I64, _REAL, _POINTER, _POINTER]),
     "intervals_classify": (None, [_POINTER, _I64, _REAL, _REAL, _REAL, _POINTER, _POINTER, _POINTER]),
-    "intervals_last_change": (_I64, [_POINTER, _I64, _POINTER]),
+    "intervals_last_change": (_I64, [_POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER]),
     "intervals_changes": (_I64, [_POINTER, _I64, _POINTER, _POINTER]),
+    "intervals_measure": (None, [_POINTER, _I64, _REAL, _POINTER]),
+    "intervals_extrapolate": (None, [_POINTER, _I64, _POINTER, _POINTER]),
     "trains_find": (_I64, [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER]),
 }
 

@@ -20,6 +20,8 @@ Course = tuple[float, float, float, float, float, float]
 MOST_UNITS: Final = 48
 """Maximum number of volumes that are tried as that of a single phase."""
 _WORD: Final = 8
+_Pair: Final = ctypes.c_double * 2
+_Triple: Final = ctypes.c_double * 3
 
 
 class _Bounds(ctypes.Structure):
@@ -61,8 +63,8 @@ class _Limits(ctypes.Structure):
 
 def find_phases(
     addresses: tuple[int, int], bins: int, runs: int, threshold: float, period: float, least: float
-) -> tuple[Positions, Positions, Floats] | None:
-    """Return first bins, stops and volumes of the phases that a hypothesis of the period finds.
+) -> tuple[Floats, Floats, Floats, Positions, Positions] | None:
+    """Return the columns of the phases that a hypothesis of the period finds, with whole bins as starts and ends.
 
     Args:
         addresses: addresses of the cumulative sum of the signal, float64[bins + 1], and of the first bin and the stop
@@ -76,15 +78,16 @@ def find_phases(
     if (library := native()) is None:
         return None
     room = bins // 2 + 1
-    positions, values = np.empty((2, room), np.int64), np.empty((2, room))
-    at, volume = positions.ctypes.data, values.ctypes.data
+    positions, values = np.empty((2, room), np.int64), np.empty((4, room))
     width = int(period * TUNING.segmentation.smoothing_periods)
     gap = period * TUNING.segmentation.max_gap_periods
     count = library.segments_find(
         addresses[0], bins, addresses[1], runs, threshold, width, gap, least,
-        at, at + _WORD * room, volume, volume + _WORD * room,
+        room, positions.ctypes.data, values.ctypes.data,
     )  # fmt: skip
-    return positions[0, :count].copy(), positions[1, :count].copy(), values[0, :count].copy()
+    # copies, as the rooms are far larger
+    edges, columns = positions[:, :count].copy(), values[:3, :count].copy()
+    return columns[0], columns[1], columns[2], edges[0], edges[1]
 
 
 def edges(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats] | None:
@@ -135,13 +138,9 @@ def spreads(running: Floats, first: Positions, volume: Floats, complete: int) ->
     """
     if (library := native()) is None:
         return None
-    first, volume = np.ascontiguousarray(first), np.ascontiguousarray(volume)
-    made = np.full(2 + len(first), math.nan)
-    at = made.ctypes.data
-    library.segments_spreads(
-        running.ctypes.data, first.ctypes.data, volume.ctypes.data, len(first), complete, at, at + 2 * _WORD
-    )
-    return float(made[0]), float(made[1])
+    first, volume, made = np.ascontiguousarray(first), np.ascontiguousarray(volume), _Pair(math.nan, math.nan)
+    library.segments_spreads(running.ctypes.data, first.ctypes.data, volume.ctypes.data, len(first), complete, made)
+    return made[0], made[1]
 
 
 def classify(intervals: Floats, resolved: float) -> tuple[Positions, float, float, float] | None:
@@ -165,16 +164,49 @@ def classify(intervals: Floats, resolved: float) -> tuple[Positions, float, floa
     return multiple, float(made[0]), float(made[1]), float(made[2])
 
 
-def last_change(level: Floats) -> int | None:
+def last_change(intervals: Floats, level: Floats, longer: float) -> int | None:
     """Return the index of the first interval after the last change, 0 if there is none.
 
+    It is the index among the intervals that are not longer than their neighbours.
+
     Args:
-        level: logarithms of intervals.
+        intervals: intervals, bins.
+        level: their logarithms.
+        longer: ratio to the two intervals before and after from which on an interval is longer than its neighbours.
     """
     if (library := native()) is None:
         return None
-    bounds = _bounds()
-    return int(library.intervals_last_change(level.ctypes.data, len(level), ctypes.addressof(bounds)))
+    count, intervals = len(intervals), np.ascontiguousarray(intervals)
+    bounds, scratch = _bounds(), np.empty(2 * count)
+    found: int = library.intervals_last_change(
+        intervals.ctypes.data, level.ctypes.data, count, longer, TUNING.intervals.max_unchanged_ratio,
+        ctypes.addressof(bounds), scratch.ctypes.data,
+    )  # fmt: skip
+    return found
+
+
+def measure(intervals: Floats, resolved: float) -> tuple[float, float] | None:
+    """Return the mean of intervals and their deviation over the mean.
+
+    Args:
+        intervals: intervals, bins, at least two.
+        resolved: variance of their resolution, bins squared.
+    """
+    if (library := native()) is None:
+        return None
+    intervals, made = np.ascontiguousarray(intervals), _Pair()
+    library.intervals_measure(intervals.ctypes.data, len(intervals), resolved, made)
+    return made[0], made[1]
+
+
+def extrapolate(intervals: Floats) -> tuple[float, float, float] | None:
+    """Return the next interval of a drift, and the sums of squares around the mean and around the drift."""
+    if (library := native()) is None:
+        return None
+    count, intervals, made = len(intervals), np.ascontiguousarray(intervals), _Triple()
+    scratch = np.empty(count)
+    library.intervals_extrapolate(intervals.ctypes.data, count, made, scratch.ctypes.data)
+    return made[0], made[1], made[2]
 
 
 def changes(level: Floats) -> list[int] | None:
@@ -187,26 +219,30 @@ def changes(level: Floats) -> list[int] | None:
     return found
 
 
-def multiples(volume: Floats, length: Floats) -> tuple[Positions | None] | None:
-    """Return the number of equal phases in each phase; None in the tuple if there is no common size.
+def multiples(
+    running: Floats, columns: tuple[Floats, Floats, Floats, Positions, Positions], ratio: float
+) -> tuple[Positions | None] | None:
+    """Return the number of equal phases in each phase; None in the tuple if each is one.
 
     Args:
-        volume: volumes of phases, at least one.
-        length: their lengths, bins.
+        running: cumulative sum of the signal.
+        columns: phases, at least one.
+        ratio: maximum ratio of volumes that are those of single phases.
     """
     if (library := native()) is None:
         return None
-    numbers, count = TUNING.merged_phases, len(volume)
-    volume, length = np.ascontiguousarray(volume), np.ascontiguousarray(length)
+    start, end, volume, first, _ = map(np.ascontiguousarray, columns)
+    numbers, count = TUNING.merged_phases, len(start)
     by = _Merging(
         numbers.multiple_tolerance, numbers.loose_multiple_tolerance, numbers.min_single_share,
         numbers.loose_min_single_share, numbers.min_fitting_share, numbers.length_log_tolerance, numbers.max_merged,
     )  # fmt: skip
-    found, scratch = np.empty(count, np.int64), np.empty(2 * count + MOST_UNITS)
-    has_size = library.segments_multiples(
-        volume.ctypes.data, length.ctypes.data, count, ctypes.addressof(by), found.ctypes.data, scratch.ctypes.data
-    )
-    return (found if has_size else None,)
+    found, scratch = np.empty(2 * count, np.int64), np.empty(4 * count + MOST_UNITS)
+    several = library.segments_multiples(
+        running.ctypes.data, len(running) - 1, first.ctypes.data, start.ctypes.data, end.ctypes.data,
+        volume.ctypes.data, count, ratio, ctypes.addressof(by), found.ctypes.data, scratch.ctypes.data,
+    )  # fmt: skip
+    return (found[:count] if several else None,)
 
 
 def quantiles(courses: list[Course], stray: float, times: tuple[float, float, float], *shares: float) -> Floats | None:

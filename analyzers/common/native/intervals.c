@@ -166,14 +166,41 @@ static int64_t split(const double *level, int64_t count, const struct bounds *by
     return best + 1;
 }
 
-/* Returns the index of the first value after the last change, 0 if there is none. */
-EXPORT int64_t intervals_last_change(const double *level, int64_t count, const struct bounds *by) {
+/* Copies intervals that are not longer than the two before and the two after, and their logarithms. */
+static int64_t without_longer(const double *intervals, const double *level, int64_t count, double longer,
+                              double *kept, double *kept_level) {
+    int64_t number = 0;
+    for (int64_t at = 0; at < count; at++) {
+        double near = INFINITY;
+        if (at > 1 && at + 2 < count)
+            near = fmax(fmax(intervals[at - 2], intervals[at - 1]), fmax(intervals[at + 1], intervals[at + 2]));
+        if (intervals[at] >= longer * near)
+            continue;
+        kept[number] = intervals[at];
+        kept_level[number++] = level[at];
+    }
+    return number;
+}
+
+/* Returns the index of the first interval after the last change, 0 if there is none, among the intervals that are not
+ * longer than the two before and after. If the longest is below ``ratio`` times the shortest, there is none. The
+ * scratch has room for two values per interval. */
+EXPORT int64_t intervals_last_change(const double *intervals, const double *level, int64_t count, double longer,
+                                     double ratio, const struct bounds *by, double *scratch) {
+    double least = INFINITY, most = 0, *kept_level = scratch + count;
+    count = without_longer(intervals, level, count, longer, scratch, kept_level);
+    for (int64_t at = 0; at < count; at++) {
+        least = fmin(least, scratch[at]);
+        most = fmax(most, scratch[at]);
+    }
+    if (most < ratio * least)
+        return 0;
     int64_t begin = 0;
     while (true) { /* several changes hide one another: the newer half may show one that the whole does not */
-        int64_t first = begin, found = split(level + first, count - first, by);
+        int64_t first = begin, found = split(kept_level + first, count - first, by);
         if (!found) {
             first = (begin + count) / 2;
-            found = split(level + first, count - first, by);
+            found = split(kept_level + first, count - first, by);
         }
         if (!found)
             return begin;
@@ -200,5 +227,62 @@ EXPORT int64_t intervals_changes(const double *level, int64_t count, const struc
             places[made++] = end;
         begin = end;
         end = places[stack++];
+    }
+}
+
+/* Writes the mean of intervals, and their deviation over the mean; resolved is the variance of their resolution. */
+EXPORT void intervals_measure(const double *intervals, int64_t count, double resolved, double *results) {
+    double sum = 0, square = 0;
+    for (int64_t at = 0; at < count; at++)
+        sum += intervals[at];
+    double mean = fmax(sum / (double)count, 1e-9);
+    for (int64_t at = 0; at < count; at++)
+        square += (intervals[at] - mean) * (intervals[at] - mean);
+    results[0] = mean;
+    results[1] = sqrt(square / (double)(count - 1) + resolved) / mean;
+}
+
+/* A line through successive values. */
+struct line {
+    double mean, slope;
+};
+
+static struct line line_through(const double *values, int64_t count) {
+    double middle = (double)(count - 1) / 2, product = 0, square = 0, sum = 0;
+    for (int64_t at = 0; at < count; at++) {
+        product += ((double)at - middle) * values[at];
+        square += ((double)at - middle) * ((double)at - middle);
+        sum += values[at];
+    }
+    return (struct line){sum / (double)count, product / square};
+}
+
+/* Extrapolates intervals by one, by the better of linear and exponential growth. Writes the next interval, and the sums
+ * of squares around the mean and around the line. The scratch has one value per interval. */
+EXPORT void intervals_extrapolate(const double *intervals, int64_t count, double *results, double *scratch) {
+    struct line line = line_through(intervals, count);
+    double middle = (double)(count - 1) / 2, ahead = (double)(count + 1) / 2, around = 0, rest = 0, others = 0, least;
+    least = intervals[0];
+    for (int64_t at = 0; at < count; at++) {
+        double off = intervals[at] - line.mean, left = off - line.slope * ((double)at - middle);
+        around += off * off;
+        rest += left * left;
+        least = fmin(least, intervals[at]);
+    }
+    results[0] = line.mean + line.slope * ahead;
+    results[1] = around;
+    results[2] = rest;
+    if (!(least > 0))
+        return;
+    for (int64_t at = 0; at < count; at++)
+        scratch[at] = log(intervals[at]);
+    struct line growth = line_through(scratch, count);
+    for (int64_t at = 0; at < count; at++) {
+        double off = intervals[at] - exp(growth.mean + growth.slope * ((double)at - middle));
+        others += off * off;
+    }
+    if (others < rest) {
+        results[0] = exp(growth.mean + growth.slope * ahead);
+        results[2] = others;
     }
 }

@@ -103,10 +103,12 @@ static double typical(const double *volume, int64_t count, double *ordered) {
 }
 
 /* Finds phases with at least ``least`` of the typical volume; width is at most 1 without smoothing. Writes first bins
- * and stops, and volumes. All have room for half of the bins and one, the scratch for as many. Returns the number. */
+ * and stops, and a row each of starts, ends and volumes. Each row, and the scratch, has ``room`` for half of the bins and
+ * one. Returns the number of phases. */
 EXPORT int64_t segments_find(const double *running, int64_t bins, const int64_t *runs, int64_t count, double threshold,
-                             int64_t width, double gap, double least, int64_t *first, int64_t *stop, double *volume,
-                             double *scratch) {
+                             int64_t width, double gap, double least, int64_t room, int64_t *first, double *start) {
+    int64_t *stop = first + room;
+    double *end = start + room, *volume = end + room, *scratch = volume + room;
     struct signal of = {running, runs, bins, count, threshold};
     struct phases made = {first, stop, 0};
     int64_t kept = 0;
@@ -124,6 +126,8 @@ EXPORT int64_t segments_find(const double *running, int64_t bins, const int64_t 
             continue;
         first[kept] = first[at];
         stop[kept] = stop[at];
+        start[kept] = (double)first[at];
+        end[kept] = (double)stop[at];
         volume[kept++] = volume[at];
     }
     return kept;
@@ -211,26 +215,24 @@ EXPORT double segments_contrast(const double *values, const double *running, int
     return larger(1 - outside / rest / level, 0);
 }
 
-static double spread(const double *volume, int64_t count) {
-    double sum = 0, square = 0;
-    for (int64_t at = 0; at < count; at++)
-        sum += volume[at];
-    double mean = sum / (double)count;
-    for (int64_t at = 0; at < count; at++)
-        square += (volume[at] - mean) * (volume[at] - mean);
-    return sqrt(square / (double)(count - 1)) / mean;
-}
-
 /* Writes the spread of the volumes of the first ``plain`` phases, and of the volumes from the start of each phase to
  * the start of the next. Each is written for at least two volumes only. */
 EXPORT void segments_spreads(const double *running, const int64_t *first, const double *volume, int64_t count,
-                             int64_t plain, double *spreads, double *scratch) {
+                             int64_t plain, double *spreads) {
+    double sum = 0, square = 0, whole_square = 0;
+    for (int64_t at = 0; at < plain; at++)
+        sum += volume[at];
+    double mean = sum / (double)plain, whole = (running[first[count - 1]] - running[first[0]]) / (double)(count - 1);
+    for (int64_t at = 0; at < plain; at++)
+        square += (volume[at] - mean) * (volume[at] - mean);
+    for (int64_t at = 0; at + 1 < count; at++) {
+        double off = running[first[at + 1]] - running[first[at]] - whole;
+        whole_square += off * off;
+    }
     if (plain > 1)
-        spreads[0] = spread(volume, plain);
-    for (int64_t at = 0; at + 1 < count; at++)
-        scratch[at] = running[first[at + 1]] - running[first[at]];
+        spreads[0] = sqrt(square / (double)(plain - 1)) / mean;
     if (count > 2)
-        spreads[1] = spread(scratch, count - 1);
+        spreads[1] = sqrt(whole_square / (double)(count - 2)) / whole;
 }
 
 /* Tolerances of merged phases, in the order of compiled.py. */
@@ -285,11 +287,12 @@ static void match_lengths(const double *length, int64_t count, double usual, dou
             multiple[at] = 1;
 }
 
-/* Writes the number of equal phases in each phase; returns whether there is a common size. The scratch has room for two
- * values per phase, and UNITS. */
-EXPORT int64_t segments_multiples(const double *volume, const double *length, int64_t count, const struct merging *by,
-                                  int64_t *multiple, double *scratch) {
+/* Writes the number of equal phases in each phase, and returns their sum, 0 without a common size. The scratch has room
+ * for two values per phase, and UNITS. */
+static int64_t multiples(const double *volume, const double *length, int64_t count, const struct merging *by,
+                         int64_t *multiple, double *scratch) {
     double *ordered = scratch, *other = scratch + count, *unit = scratch + 2 * count;
+    int64_t sum = 0;
     memcpy(ordered, volume, (size_t)count * sizeof *volume);
     sort(ordered, count);
     int64_t number = units(ordered, count, other, unit);
@@ -312,7 +315,38 @@ EXPORT int64_t segments_multiples(const double *volume, const double *length, in
         sort(other, singles);
         match_lengths(length, count, larger((other[(singles - 1) / 2] + other[singles / 2]) / 2, 1e-9), by->length,
                       multiple);
-        return 1;
+        for (int64_t at = 0; at < count; at++)
+            sum += multiple[at];
+        return sum;
     }
     return 0;
+}
+
+static bool are_similar(const double *volume, int64_t count, double ratio) {
+    double least = volume[0], most = volume[0];
+    for (int64_t at = 1; at < count; at++) {
+        least = fmin(least, volume[at]);
+        most = fmax(most, volume[at]);
+    }
+    return most < ratio * least;
+}
+
+/* Writes the number of equal phases in each phase, by their volumes or by those from each start to the next, whichever
+ * show more. Returns whether some phases are several. The scratch has room for four values per phase and UNITS. */
+EXPORT int64_t segments_multiples(const double *running, int64_t bins, const int64_t *first, const double *start,
+                                  const double *end, const double *volume, int64_t count, double ratio,
+                                  const struct merging *by, int64_t *multiple, double *scratch) {
+    double *length = scratch, *whole = scratch + count, *rest = scratch + 2 * count;
+    int64_t *other = multiple + count;
+    for (int64_t at = 0; at < count; at++) {
+        length[at] = end[at] - start[at];
+        whole[at] = (at + 1 < count ? running[first[at + 1]] : running[bins]) - running[first[at]];
+    }
+    if (are_similar(volume, count, ratio) && are_similar(whole, count, ratio))
+        return 0;
+    int64_t sum = multiples(volume, length, count, by, multiple, rest);
+    int64_t other_sum = multiples(whole, length, count, by, other, rest);
+    if (other_sum > sum)
+        memcpy(multiple, other, (size_t)count * sizeof *other);
+    return (other_sum > sum ? other_sum : sum) > count;
 }

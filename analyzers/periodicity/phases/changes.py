@@ -32,7 +32,13 @@ def last_change(intervals: Floats) -> int:
     after it (a pause or a missed phase) belongs to neither group. Levels with these changes must be more likely than a
     random walk, which also stays near one value for a while, and than intervals without a period.
     """
+    found = compiled.last_change(intervals, _levels(intervals), LONGER)
+    if found == 0:
+        return 0
     longer = _longer_than_neighbours(intervals)
+    if found is not None:
+        kept = np.flatnonzero(~longer)
+        return int(kept[found]) if _are_levels(intervals[kept]) else 0
     if longer.any():
         kept = np.flatnonzero(~longer)
         change = _last_change(intervals[kept])
@@ -51,8 +57,6 @@ def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
 def _last_change(intervals: Floats) -> int:
     if float(intervals.max()) < _INTERVALS.max_unchanged_ratio * float(intervals.min()):
         return 0
-    if (last := compiled.last_change(_levels(intervals))) is not None:
-        return last if last and _are_levels(intervals) else 0
     begin = 0
     while True:
         # several changes hide one another: the newer half may show a change that the whole does not

@@ -29,13 +29,11 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         segmenter: segmenter of the signal.
         phases: phases of the signal.
     """
-    length = phases.end - phases.start
-    volumes = phases.volume, with_background_volume(segmenter, phases)
-    if all(float(volume.max()) < _NEARER_TO_TWO * float(volume.min()) for volume in volumes):
+    if len(phases) < TUNING.intervals.min_intervals:
         return None
-    multiples = [phase_multiples(volume, length) for volume in volumes]
-    multiple = max((each for each in multiples if each is not None), key=lambda each: int(each.sum()), default=None)
-    if multiple is None or not (multiple > 1).any():
+    found = compiled.multiples(segmenter.running, phases.columns, _NEARER_TO_TWO)
+    multiple = _larger_multiples(segmenter, phases) if found is None else found[0]
+    if multiple is None:
         return None
     starts: list[float] = []
     firsts: list[int] = []
@@ -51,6 +49,17 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
     return Phases(np.array(starts), np.array(ends), volume, np.array(firsts, np.int64), np.array(stops, np.int64))
 
 
+def _larger_multiples(segmenter: Segmenter, phases: Phases) -> Positions | None:
+    """Return the number of equal phases in each phase. Returns None if each is one."""
+    length = phases.end - phases.start
+    volumes = phases.volume, with_background_volume(segmenter, phases)
+    if all(float(volume.max()) < _NEARER_TO_TWO * float(volume.min()) for volume in volumes):
+        return None
+    multiples = [phase_multiples(volume, length) for volume in volumes]
+    multiple = max((each for each in multiples if each is not None), key=lambda each: int(each.sum()), default=None)
+    return None if multiple is None or not (multiple > 1).any() else multiple
+
+
 @memoized
 def phase_multiples(volume: Floats, length: Floats) -> Positions | None:
     """Return the number of equal phases in each phase, int64. Returns None if there is no common size.
@@ -59,8 +68,6 @@ def phase_multiples(volume: Floats, length: Floats) -> Positions | None:
     """
     if len(volume) < TUNING.intervals.min_intervals:
         return None
-    if (found := compiled.multiples(volume, length)) is not None:
-        return found[0]
     ordered = np.sort(volume)
     unit = ordered[np.append(True, ordered[1:] != ordered[:-1])]
     if len(unit) > MOST_UNITS:

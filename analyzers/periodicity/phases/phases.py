@@ -114,10 +114,10 @@ class Segmenter:
         found = compiled.find_phases(
             self._addresses, len(self.values), len(self._runs[0]), self.threshold, period, least
         )
-        first, stop, volume = self._stretches(period) if found is None else found
-        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
         if found is not None:
-            return phases
+            return Phases(*found)
+        first, stop, volume = self._stretches(period)
+        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
         return phases.select(volume >= least * _typical(volume)) if len(first) else phases
 
     def _stretches(self, period: float) -> tuple[Positions, Positions, Floats]:

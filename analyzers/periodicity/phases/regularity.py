@@ -9,6 +9,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .. import compiled
 from ..confidence import chance_of
 from ..tuning import TUNING
 from .changes import LONGER, last_change, line_through
@@ -17,6 +18,7 @@ from .missed_phases import RESOLVED, classify_intervals
 from .phases import Floats, Phases
 
 _INTERVALS = TUNING.intervals
+_BIN_VARIANCE = 1 / 12  # variance of an interval's resolution, bins squared
 
 
 class Regularity(Struct, frozen=True, eq=False):
@@ -236,9 +238,8 @@ def _with_drift(found: Regularity) -> Regularity:
     n = len(recent)
     if n < _INTERVALS.min_intervals or found.missed or found.spread < TUNING.tolerances.equal_spread:
         return found
-    following, rest = extrapolated_interval(recent)
-    off = recent - float(recent.sum()) / n
-    whole, left = float(off @ off) + n * RESOLVED, float(rest @ rest) + n * RESOLVED
+    following, whole, left = compiled.extrapolate(recent) or _extrapolated(recent)
+    whole, left = whole + n * RESOLVED, left + n * RESOLVED
     if n / 2 * math.log(whole / left) < _INTERVALS.min_log_likelihood_ratio or following <= 0:
         return found
     usual = float(recent.sum()) / n
@@ -250,6 +251,13 @@ def _with_drift(found: Regularity) -> Regularity:
         return found  # as fast only by chance, in intervals that vary anyway
     # relative to the shorter of the present and the mean interval: short intervals must not look even beside long ones
     return replace(found, spread=min(found.spread, deviation / min(usual, found.period)), drift=float(drift))
+
+
+def _extrapolated(recent: Floats) -> tuple[float, float, float]:
+    """Return the extrapolated next interval, and the sums of squares around the mean and around the growth."""
+    following, rest = extrapolated_interval(recent)
+    off = recent - float(recent.sum()) / len(recent)
+    return following, float(off @ off), float(rest @ rest)
 
 
 def extrapolated_interval(intervals: Floats) -> tuple[float, Floats]:
@@ -281,11 +289,15 @@ def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
     return replace(found, since=phases - 1 - len(found.intervals))
 
 
-def _measure(intervals: Floats, shortest: float) -> Regularity:
+def _mean_and_spread(intervals: Floats) -> tuple[float, float]:
     n = len(intervals)
     period = max(float(intervals.sum()) / n, 1e-9)
     off = intervals - period
-    # the resolution of an interval is one twelfth of a bin squared
-    spread = math.sqrt(float(off @ off) / (n - 1) + 1 / 12) / period
+    return period, math.sqrt(float(off @ off) / (n - 1) + _BIN_VARIANCE) / period
+
+
+def _measure(intervals: Floats, shortest: float) -> Regularity:
+    n = len(intervals)
+    period, spread = compiled.measure(intervals, _BIN_VARIANCE) or _mean_and_spread(intervals)
     free = max(1 - shortest / period, 1e-3)  # share of an interval available to chance
     return Regularity(period, spread, chance_of(spread / free, n), intervals)

@@ -17,13 +17,15 @@ from iotide.analyzers.periodicity.estimators.segmentation_quality import _contra
 from iotide.analyzers.periodicity.phases.changes import changes_of, last_change
 from iotide.analyzers.periodicity.phases.interleaved import interleaved
 from iotide.analyzers.periodicity.phases.memoized import clear_memo
-from iotide.analyzers.periodicity.phases.merged import phase_multiples
+from iotide.analyzers.periodicity.phases.merged import split_merged
 from iotide.analyzers.periodicity.phases.missed_phases import classify_intervals
 from iotide.analyzers.periodicity.phases.phase_volumes import volume_similarity
 from iotide.analyzers.periodicity.phases.phases import Phases, Segmenter
+from iotide.analyzers.periodicity.phases.regularity import regularity
 from iotide.analyzers.periodicity.upcoming.clock import grid_of
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
+from msgspec.structs import asdict
 
 Floats = npt.NDArray[np.float64]
 PERIODS = (1.0, 3.0, 5.3, 17.0, 33.3, 70.0, 200.0)
@@ -116,6 +118,21 @@ def test_changes_and_classes_of_intervals_are_those_of_numpy(values: Floats) -> 
     assert fast[3:] == pytest.approx(slow[3:], rel=1e-9, abs=1e-6)
 
 
+@settings(deadline=None, max_examples=500)
+@given(intervals(), st.sampled_from([0.0, 0.3, 1.0]))
+def test_regularity_is_that_of_numpy(values: Floats, share: float) -> None:
+    start = np.append(7.0, 7 + np.cumsum(values))
+    end = start + share * np.append(values, values[-1])
+    at = start.astype(np.int64)
+    phases = Phases(start, end, np.ones(len(start)), at, at + 1)
+
+    def found() -> dict[str, Any]:
+        measured = asdict(regularity(phases, 3.0))
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in measured.items()}
+
+    close(*both(found))
+
+
 @settings(deadline=None, max_examples=300)
 @given(st.integers(0, 2**32), st.floats(1.1, 4.0), st.sampled_from([0.0, 0.01, 0.1]), st.integers(2, 60))
 def test_sequences_of_two_programs_are_those_of_python(seed: int, ratio: float, jitter: float, count: int) -> None:
@@ -144,12 +161,18 @@ def test_merged_phases_are_those_of_numpy(seed: int, count: int, deviation: floa
     rng = np.random.default_rng(seed)
     single = rng.lognormal(0, deviation, count)
     times = rng.choice([1, 1, 1, 2, 3, 9], count)
-    length = times * rng.choice([1.0, 1.0, 3.0], count)
-    volume = np.rint(8 * single * times) if seed % 2 else single * times
+    length = 4 * times * rng.choice([1, 1, 3], count)
+    first = np.cumsum(np.append(1, (length + rng.integers(2, 9, count))[:-1]))
+    values = np.zeros(int(first[-1] + length[-1]) + 3)
+    for at, long, size in zip(first.tolist(), length.tolist(), (single * times).tolist(), strict=True):
+        values[at : at + long] = np.rint(8 * size) / long if seed % 2 else size / long
+    segmenter, start = Segmenter(values), first.astype(np.float64)
+    volume = segmenter.running[first + length] - segmenter.running[first]
+    phases = Phases(start, start + length, volume, first, first + length)
 
-    def found() -> list[int] | None:
-        multiple = phase_multiples(volume, length)
-        return None if multiple is None else multiple.tolist()
+    def found() -> list[Any] | None:
+        split = split_merged(segmenter, phases)
+        return None if split is None else columns(split)
 
     with np.errstate(all="ignore"):
         fast, slow = both(found)
