@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
+from ..periodicity.estimators.segmentation_quality import is_log_beside
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .job_signal import JobSignal
@@ -309,8 +310,12 @@ def _period_s(periodicity: PeriodEstimate) -> float:
 
 
 def _is_preferred(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
-    """Return whether the result of a shorter window is preferred."""
-    return other.period_s is not None and (
-        periodicity.period_s is None
+    """Return whether another result is preferred: it is more certain, or the first is a log beside it."""
+    if other.period_s is None or periodicity.period_s is None:
+        return other.period_s is not None
+    if is_log_beside(other.typical_rate, periodicity.typical_rate, periodicity.confidence):
+        return False
+    return (
+        is_log_beside(periodicity.typical_rate, other.typical_rate, other.confidence)
         or other.next_confidence > periodicity.next_confidence + _TOLERANCES.confidence_gain
     )

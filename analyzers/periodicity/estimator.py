@@ -71,6 +71,7 @@ class PeriodEstimate(Struct, frozen=True):
         next_phase: next phase; None if only the spectrum shows the period.
         drift: steady change of the period, if there is one.
         others: further periods.
+        typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
     """
 
     period_s: Estimate | None = None
@@ -81,6 +82,7 @@ class PeriodEstimate(Struct, frozen=True):
     next_phase: NextPhase | None = None
     drift: Drift | None = None
     others: list[OtherPeriod] = field(default_factory=list)
+    typical_rate: float = 0.0
 
 
 Estimator: TypeAlias = Callable[[SignalWindow, DetectSettings], PeriodEstimate]

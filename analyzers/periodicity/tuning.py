@@ -131,6 +131,8 @@ class Quality(Struct, frozen=True):
     volume_spread_resolution: float = 0.05  # resolution of the spread of volumes [a]
     half_confidence_chance: float = 0.01  # chance at which a finding has a confidence factor of 1/2 [f]
     mean_distance_chance: float = 1e-8  # same, for intervals with a mean distance, however uneven [s, f]
+    # maximum ratio of the rate of a period to that of another one, beside which it is a log [o]
+    log_rate_ratio: float = 0.02
     # spread of intervals at which the factor of ``mean_distance_chance`` is 1/e [s, f]
     uneven_spread_scale: float = 0.5
     tried_segmentations: float = 10.0  # number of segmentations tried, by which chances are multiplied [f]

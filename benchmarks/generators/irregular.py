@@ -65,21 +65,38 @@ def climbing(seed: int) -> Stumbling:
 def beside_a_log(seed: int) -> Stumbling:
     """A log of 1 to 10 % of the bytes is written all the time, in requests at random moments."""
     rng = np.random.default_rng(seed)
+    made = _with_small_jitter(rng)
+    last_s = made.trace.starts_s[-1]
+    at = np.sort(rng.uniform(0, last_s, int(len(made.trace.starts_s) * rng.uniform(10, 80))))
+    return _with_log(made, at, rng.lognormal(0, 0.5, len(at)), float(rng.uniform(0.01, 0.1)))
+
+
+def beside_an_even_log(seed: int) -> Stumbling:
+    """Three to forty lines of a log per period, at distances that vary by 1 to 5 %, with at most 1 % of the bytes."""
+    rng = np.random.default_rng(seed)
+    made = _with_small_jitter(rng)
+    lines = int(len(made.trace.starts_s) * np.exp(rng.uniform(np.log(3.3), np.log(40))))
+    at = made.trace.starts_s[-1] / lines * np.cumsum(rng.normal(1, rng.uniform(0.01, 0.05), lines))
+    return _with_log(made, at, np.ones(lines), float(10 ** rng.uniform(-6, -2)))
+
+
+def _with_small_jitter(rng: np.random.Generator) -> Stumbling:
     period, count = _period(rng), int(rng.integers(15, 60))
     starts = period * (1 + np.arange(count) + rng.normal(0, rng.uniform(0.002, 0.05), count))
-    made = _job(rng, starts, _lengths(rng, period, count), period, starts[:-1] + period)
-    lines = int(count * rng.uniform(10, 80))
-    at = np.sort(rng.uniform(0, made.trace.starts_s[-1], lines))
-    size = rng.lognormal(0, 0.5, lines)
-    size *= float(rng.uniform(0.01, 0.1)) * float(made.trace.volume.sum()) / float(size.sum())
+    return _job(rng, starts, _lengths(rng, period, count), period, starts[:-1] + period)
+
+
+def _with_log(made: Stumbling, at: Times, size: Times, share: float) -> Stumbling:
+    """Add requests at the moments ``at`` with ``share`` of the job's bytes; ``size``: their relative sizes."""
+    size = size * share * float(made.trace.volume.sum()) / float(size.sum())
     whole = Trace(
         np.concatenate([made.trace.start_s, at]),
-        np.concatenate([made.trace.end_s, at + 1e-3 * period]),
+        np.concatenate([made.trace.end_s, at + 1e-3 * made.period_s]),
         np.concatenate([made.trace.volume, size]),
         made.trace.starts_s,
-        np.concatenate([made.trace.phase, np.full(lines, -1)]),
+        np.concatenate([made.trace.phase, np.full(len(at), -1)]),
     )
-    return Stumbling(whole, period, made.expected_s, (period,))
+    return Stumbling(whole, made.period_s, made.expected_s, (made.period_s,))
 
 
 def heavy_sizes(seed: int) -> Stumbling:
@@ -141,6 +158,7 @@ KINDS: Final[dict[str, Maker]] = {
     "quicker or slower in steps": quicker_in_steps,
     "two near periods": near_periods,
     "uneven around another mean": uneven_change,
+    "beside an even log": beside_an_even_log,
 }
 
 

@@ -136,6 +136,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
             view, candidate.phases, period, expected, _following(candidate, clock, expected, period), next_confidence
         ),
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
+        typical_rate=candidate.typical_rate if candidate is not None and by_phases else 0.0,
     )
 
 

@@ -63,6 +63,15 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         return self.clear and self.confidence > _TOLERANCES.certain_confidence
 
     @property
+    def typical_rate(self) -> float:
+        """Volume of a typical phase over the period, bytes/s."""
+        return float(np.median(self.phases.volume)) / self.period
+
+    def is_log_beside(self, other: PeriodCandidate) -> bool:
+        """Return whether these phases have next to no bytes beside another's, as lines of a log beside checkpoints."""
+        return is_log_beside(self.typical_rate, other.typical_rate, other.confidence)
+
+    @property
     def periodic_share(self) -> float:
         """Share of the quality for which the phases have a period: similar phases may come at random times.
 
@@ -91,6 +100,17 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
     def confidence(self) -> float:
         """Probability that these are the phases, and that the next one starts as the period predicts."""
         return self.quality * chance_in_time(self.regularity.clock_spread, len(self.regularity.intervals))
+
+
+def is_log_beside(rate: float, other_rate: float, other_confidence: float) -> bool:
+    """Return whether phases have next to no bytes beside those of another period.
+
+    Args:
+        rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
+        other_rate: same, of the other period.
+        other_confidence: confidence of the other period.
+    """
+    return 0 < rate < TUNING.quality.log_rate_ratio * other_rate and other_confidence >= _TOLERANCES.min_confidence
 
 
 class Segmentation(Struct, frozen=True, eq=False):

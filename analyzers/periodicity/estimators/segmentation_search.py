@@ -38,6 +38,8 @@ def best_candidate(
         other, its_weight = _best_of_hypotheses(view, segmenter.levelled(quantile), line, peaks)
         if other is None or other.confidence < least_confidence or its_weight <= weight:
             continue
+        if best is not None and other.is_log_beside(best):
+            continue
         if similar is None or _reveals_phases(other, similar):
             best, weight = other, its_weight
     return best
@@ -145,7 +147,9 @@ def with_history(
         and any(_divides_last_phase(known, each) for each in found)
     ):
         found.remove(known)
-    return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
+    measured = [each for each in found if each is not None]
+    measured = [each for each in measured if not any(map(each.is_log_beside, measured))]
+    return max(measured, key=lambda each: each.confidence, default=None)
 
 
 def _most_certain_measurement(
@@ -164,7 +168,9 @@ def _most_certain_measurement(
         if best is not None and (best.is_final or (best.sure and view.followed)):
             break
         other = score_candidates(view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses)
-        if other is not None and other.confidence >= max(least_confidence, 0.0 if best is None else best.confidence):
+        if other is None or other.confidence < max(least_confidence, 0.0 if best is None else best.confidence):
+            continue
+        if best is None or not other.is_log_beside(best):
             best = other
     return best
 
