@@ -20,6 +20,7 @@ from ..analyzers.layers.report.report import Cut
 from ..analyzers.offline.detection import AnalysisOptions
 from ..analyzers.settings import DetectSettings
 from ..cli.advise.from_traces import advice_of_trace
+from ..cli.common.arguments.options import archives_of_run
 from ..cli.detect.from_traces import report_of as detection_of
 from ..cli.dfg.from_traces import graph_of, rules_text, select
 from ..cli.layers.from_traces import report_of as layers_of
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-_REPORT_ARCHIVES = "*.iotide"
 _Settings = TypeVar("_Settings", bound=BaseModel)
 
 
@@ -66,7 +66,7 @@ class Traces:
     def __init__(self, paths: Sequence[Path], format: str | None = None) -> None:  # noqa: A002
         if not paths:
             raise InputError("iotide.open", None, "nothing was named", "the path of a trace")
-        self.paths = [found for path in paths for found in _archives_of_report(path)]
+        self.paths = [found for path in paths for found in archives_of_run(path)]
         self._format = format
 
     @cached_property
@@ -187,10 +187,3 @@ def _checked(model: type[_Settings], values: dict[str, Any]) -> _Settings:
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors()]
         raise ConfigError("; ".join(wrong)) from None
-
-
-def _archives_of_report(path: Path) -> list[Path]:
-    """Return the archives of a report folder, and any other path unchanged."""
-    if path.is_dir() and (path / "summary.json").exists():
-        return sorted(path.glob(_REPORT_ARCHIVES)) or [path]
-    return [path]

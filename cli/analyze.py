@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from .common.arguments.options import trace_files
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -35,7 +37,7 @@ and skipped; this is not a failure.
 
 @click.command("analyze", help=_HELP)
 @click.argument("name", metavar="NAME")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@trace_files()
 @click.option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...events.counted_text import counted
+from ..common.arguments.options import trace_files
 from ..common.atomic_files import private_file
 from ..common.job_names import JobName, default_job
 from .conversion import convert
@@ -48,7 +49,7 @@ command.add_command(convert)
 
 
 @command.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@trace_files(type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ...events.counted_text import counted
+from ..common.arguments.options import trace_files
 from ..common.atomic_files import private_file, private_folder, size_of
 from ..common.console.progress import reading_progress, step_progress
 from ..common.job_names import JobName, default_job
@@ -50,7 +51,7 @@ nothing could be read.
 
 
 @click.command(help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@trace_files(type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="PATH", help="Output file or folder."
 )

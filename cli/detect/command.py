@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
-from ..common.arguments.options import is_given, trace_detection_options
+from ..common.arguments.options import is_given, trace_detection_options, trace_files
 from ..common.arguments.parameter_types import FiniteRange, Moment, moment_of
 from .charts import add_replay, check_picture, write_picture
 
@@ -56,7 +56,7 @@ _UNKNOWN: Final[dict[str, str]] = {
 
 
 @click.command("detect", cls=SectionCommand, help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@trace_files(type=click.Path(path_type=Path))
 @_input_option(
     "--format",
     "format_name",

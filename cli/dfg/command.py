@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.options import trace_files
 from ..common.console.input_problems import problem_list, unsupported_list
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("dfg", cls=SectionCommand, help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1)
+@trace_files(required=False)
 @_input_option(
     "--format",
     "format_name",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.options import trace_files
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _output_option = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("layers", cls=SectionCommand, help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@trace_files()
 @_input_option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )

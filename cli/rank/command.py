@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.options import trace_files
 from ..common.arguments.parameter_types import FiniteRange
 from ..common.arguments.targets import check_target
 
@@ -50,7 +51,7 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 
 
 @click.command("rank", cls=SectionCommand, help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@trace_files()
 @_input_option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ...events.counted_text import counted
-from ..common.arguments.options import key_options
+from ..common.arguments.options import key_options, trace_files
 from ..common.arguments.parameter_types import FiniteRange
 from ..common.job_names import JobName
 
@@ -50,7 +50,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str) -> fl
 
 
 @click.command("replay", help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@trace_files(type=click.Path(path_type=Path))
 @click.option("--to", "endpoint", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True,
               help="Endpoint of the aggregator.")  # fmt: skip
 @click.option("--speed", callback=_speed, metavar="N|max", default="1", show_default=True,

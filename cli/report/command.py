@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..common.arguments.options import trace_files
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _ADDRESS_MARK = "@http"
 
 
 @click.command("report", help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@trace_files()
 @click.option(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -30,6 +30,26 @@ def _frequency_of(ctx: click.Context, param: click.Parameter, value: str | None)
         raise click.BadParameter(f"{value!r}; expected {_LOWEST_HZ:g} to {_HIGHEST_HZ:g} Hz, or auto", ctx, param)
     return frequency
 
+
+_Name = TypeVar("_Name", str, Path)
+
+
+def archives_of_run(path: Path) -> list[Path]:
+    """Return the archives in the report folder of ``iotide run``, and any other path unchanged."""
+    if path.is_dir() and (path / "summary.json").exists():
+        return sorted(path.glob("*.iotide")) or [path]
+    return [path]
+
+
+def _with_archives(ctx: click.Context, param: click.Parameter, names: tuple[_Name, ...]) -> tuple[_Name, ...]:
+    archives = [[name] if (found := archives_of_run(Path(name))) == [Path(name)] else found for name in names]
+    return tuple(type(names[0])(name) for each in archives for name in each)
+
+
+trace_files: Final = partial(
+    click.argument, "files", nargs=-1, metavar="FILE...", required=True, callback=_with_archives
+)
+"""Argument of commands that read finished traces; a report folder of ``iotide run`` stands for its archives."""
 
 _signal = partial(click.option, cls=SectionOption, section="Signal", show_default=True)
 _period = partial(click.option, cls=SectionOption, section="Period", show_default=True)

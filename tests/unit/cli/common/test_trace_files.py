@@ -1,0 +1,49 @@
+"""The report folder of ``iotide run`` stands for its archive in all commands that read traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from iotide.cli.main import group
+
+_LINES = "".join(f'{{"call": "write", "path": "/s/f", "start": {at}, "dur": 0.5, "size": 1000}}\n' for at in range(20))
+_COMMANDS = ("detect", "layers", "rank", "advise", "dfg", "analyze heatmap")
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """Returns a report folder."""
+    (tmp_path / "trace.jsonl").write_text(_LINES)
+    folder = tmp_path / "iotide-app-1"
+    folder.mkdir()
+    (folder / "summary.json").write_text("{}")
+    _output("archive", "create", "-o", str(folder / "app.iotide"), str(tmp_path / "trace.jsonl"))
+    return folder
+
+
+def _output(*words: str) -> str:
+    done = CliRunner().invoke(group, words)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_folder_of_a_run_is_read_as_its_archive(command: str, report: Path) -> None:
+    words = [*command.split(), "--json"]
+    assert _output(*words, str(report)) == _output(*words, str(report / "app.iotide"))
+
+
+@pytest.mark.parametrize("words", ["report -o", "archive create -o", "archive convert --to jsonl -o"])
+def test_folder_of_a_run_is_converted_as_its_archive(words: str, report: Path, tmp_path: Path) -> None:
+    output = tmp_path / "output.html"
+    _output(*words.split(), str(output), str(report))
+    assert output.stat().st_size > 0
+
+
+def test_other_folders_are_refused_with_their_archives_named(report: Path) -> None:
+    (report / "summary.json").unlink()
+    done = CliRunner().invoke(group, ["detect", str(report)])
+    assert done.exit_code != 0
+    assert "app.iotide" in done.output or "*.iotide" in str(done.exception)
