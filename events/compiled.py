@@ -32,8 +32,16 @@ def path_of(name: str) -> Path:
     return Path(__file__).parents[1] / HELPERS[name]
 
 
-def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CDLL | None:
+def load(
+    path: str, functions: Mapping[str, tuple[Any, list[Any]]], loader: type[ctypes.CDLL] = ctypes.CDLL
+) -> ctypes.CDLL | None:
     """Load a helper and declares its functions, each by its result and its arguments.
+
+    Args:
+        path: path of the library.
+        functions: result and arguments of each function.
+        loader: ``ctypes.PyDLL`` for short functions, which should not release the interpreter lock: another thread may
+            then take it for several milliseconds.
 
     Returns:
         None if it was not built; or if it cannot be read or was built from other sources, which is logged. Python code
@@ -44,7 +52,7 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
     if problem := problem_of(path):
         _log.warning("%s: %s; Python does its work, many times slower. To fix it, %s", path, problem, REBUILD)
         return None
-    library = ctypes.CDLL(path)
+    library = loader(path)
     for name, (result, arguments) in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

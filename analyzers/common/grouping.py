@@ -17,12 +17,13 @@ from . import grouping_fallback as fallback
 
 Ints = npt.NDArray[np.int64]
 
-_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
+PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
+"""Path of the compiled helper of the analyzers."""
 _WORD: Final = 8  # bytes per word of a packed row
 _SEED: Final = randbits(64)
 """Random seed, so that an input cannot be crafted to collide in the hash table. Results do not depend on it."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-_POINTER, _U64, _I64, _REAL = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_double
+_POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
 _REDUCTION: Final = (None, [_POINTER, _U64, _POINTER, _I64, _POINTER])
 _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "grouping_number": (_I64, [_POINTER, _U64, _U64, _U64, _U64, _POINTER, _POINTER, _POINTER]),
@@ -44,35 +45,13 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     ),
     "phases_sum": (_U64, [_POINTER, _U64, _U64, _POINTER, _POINTER, _U64, _POINTER]),
     "graph_follow": (_I64, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _U64]),
-    "segments_find": (
-        _I64,
-        [_POINTER, _I64, _POINTER, _I64, _REAL, _I64, _REAL, _REAL, _I64, _POINTER, _POINTER],
-    ),
-    "segments_edges": (
-        None,
-        [_POINTER, _I64, _POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER, _POINTER],
-    ),
-    "segments_contrast": (_REAL, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _I64, _I64]),
-    "segments_spreads": (None, [_POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER]),
-    "segments_multiples": (
-        _I64,
-        [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _I64, _REAL, _POINTER, _POINTER, _POINTER],
-    ),
-    "starts_quantiles": (None, [_POINTER, _POINTER, _I64]),
-    "starts_smooth": (None, [_POINTER, _I64, _POINTER, _I64, _REAL, _POINTER, _POINTER]),
-    "intervals_classify": (None, [_POINTER, _I64, _REAL, _REAL, _REAL, _POINTER, _POINTER, _POINTER]),
-    "intervals_last_change": (_I64, [_POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER]),
-    "intervals_changes": (_I64, [_POINTER, _I64, _POINTER, _POINTER]),
-    "intervals_measure": (None, [_POINTER, _I64, _REAL, _POINTER]),
-    "intervals_extrapolate": (None, [_POINTER, _I64, _POINTER, _POINTER]),
-    "trains_find": (_I64, [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER]),
 }
 
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
     """Return the compiled helper, or None if it was not built. The fallback is then used."""
-    return load(_PATH, _FUNCTIONS)
+    return load(PATH, _FUNCTIONS)
 
 
 class Grouping:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..common.grouping import native
+from ...events.compiled import load
+from ..common.grouping import PATH
 from .tuning import TUNING
 
 Floats = npt.NDArray[np.float64]
@@ -20,8 +22,39 @@ Course = tuple[float, float, float, float, float, float]
 MOST_UNITS: Final = 48
 """Maximum number of volumes that are tried as that of a single phase."""
 _WORD: Final = 8
+_POINTER, _I64, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "segments_find": (
+        _I64,
+        [_POINTER, _I64, _POINTER, _I64, _REAL, _I64, _REAL, _REAL, _I64, _POINTER, _POINTER],
+    ),
+    "segments_edges": (
+        None,
+        [_POINTER, _I64, _POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER, _POINTER],
+    ),
+    "segments_contrast": (_REAL, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _I64, _I64]),
+    "segments_spreads": (None, [_POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER]),
+    "segments_multiples": (
+        _I64,
+        [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _I64, _REAL, _POINTER, _POINTER, _POINTER],
+    ),
+    "starts_quantiles": (None, [_POINTER, _POINTER, _I64]),
+    "starts_smooth": (None, [_POINTER, _I64, _POINTER, _I64, _REAL, _POINTER, _POINTER]),
+    "intervals_classify": (None, [_POINTER, _I64, _REAL, _REAL, _REAL, _POINTER, _POINTER, _POINTER]),
+    "intervals_last_change": (_I64, [_POINTER, _POINTER, _I64, _REAL, _REAL, _POINTER, _POINTER]),
+    "intervals_changes": (_I64, [_POINTER, _I64, _POINTER, _POINTER]),
+    "intervals_measure": (None, [_POINTER, _I64, _REAL, _POINTER]),
+    "intervals_extrapolate": (None, [_POINTER, _I64, _POINTER, _POINTER]),
+    "trains_find": (_I64, [_POINTER, _I64, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER]),
+}
 _Pair: Final = ctypes.c_double * 2
 _Triple: Final = ctypes.c_double * 3
+
+
+@lru_cache(maxsize=1)
+def native() -> ctypes.CDLL | None:
+    """Return the compiled helper, or None if it was not built. Its functions take microseconds."""
+    return load(PATH, _FUNCTIONS, ctypes.PyDLL)
 
 
 class _Bounds(ctypes.Structure):

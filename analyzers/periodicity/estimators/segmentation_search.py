@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..confidence import confidence_of_chance
+from ..confidence import chance_in_time, confidence_of_chance
 from ..estimator import SignalWindow
 from ..phases.merged import split_merged
 from ..phases.phases import Phases, Segmenter
@@ -167,8 +167,11 @@ def _most_certain_measurement(
     for quantile, least_confidence in _clip_levels():
         if best is not None and (best.is_final or (best.sure and view.followed)):
             break
-        other = score_candidates(view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses)
-        if other is None or other.confidence < max(least_confidence, 0.0 if best is None else best.confidence):
+        least = max(least_confidence, 0.0 if best is None else best.confidence)
+        other = score_candidates(
+            view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses, least_confidence=least
+        )
+        if other is None or other.confidence < least:
             continue
         if best is None or not other.is_log_beside(best):
             best = other
@@ -183,6 +186,7 @@ def score_candidates(
     *,
     by_pauses: bool = False,
     seen: set[bytes] | None = None,
+    least_confidence: float = 0.0,
 ) -> PeriodCandidate | None:
     """Segment the signal from bin ``begin`` on and measure the phases.
 
@@ -193,9 +197,11 @@ def score_candidates(
         hypothesis: period that guides the segmentation, bins.
         by_pauses: whether to search pauses instead of phases.
         seen: segmentations already measured; this one is added.
+        least_confidence: minimum confidence of a candidate that the caller uses.
 
     Returns:
-        None if there are too few phases, the latest differ from those before, or the segmentation was seen before.
+        None if there are too few phases, the latest differ from those before, the segmentation was seen before, or the
+        intervals exclude the minimum confidence.
     """
     phases = segmenter.segment_by_pauses(hypothesis) if by_pauses else segmenter.segment(hypothesis)
     if seen is not None:
@@ -215,6 +221,8 @@ def score_candidates(
         elif measured is not None:
             phases, measured = with_ramps(segmenter, phases, measured, shortest_interval(hypothesis))
     if measured is None or measured.period < TUNING.spectral_lines.min_period_bins:
+        return None
+    if least_confidence and chance_in_time(measured.clock_spread, len(measured.intervals)) < least_confidence:
         return None
     # of uneven intervals, and of those before a change, the hypothesis may have closed short ones
     uneven = measured.since > 0 or measured.clock_spread > _TOLERANCES.irregular_spread

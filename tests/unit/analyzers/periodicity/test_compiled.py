@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.common.grouping import native
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.periodicity import compiled
 from iotide.analyzers.periodicity.estimators.segmentation_quality import _contrast
@@ -34,7 +33,7 @@ NEAR = {"rel": 1e-9, "abs": 1e-12}
 
 def both(made: Callable[[], Any]) -> tuple[Any, Any]:
     """Return the results with and without the helper."""
-    assert native() is not None
+    assert compiled.native() is not None
     clear_memo()
     fast = made()
     with pytest.MonkeyPatch.context() as patch:
