@@ -106,6 +106,31 @@ def test_each_record_is_kept_once_while_the_server_is_killed_again_and_again(tmp
         again.release()
 
 
+def test_records_share_a_message_until_they_are_large_or_appending_ends(
+    settings: JournalSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_writer, "_GATHER_S", 3600.0)
+    journal, _ = begun(settings, tmp_path)
+    journal.append([b"first"], b"peer", MOMENT)
+    journal.sync(wait=True)  # at once, as nothing was appended before
+    for _ in range(10):
+        journal.append([b"small"], b"peer", MOMENT)
+        journal.sync()
+    journal.append([bytes(stream_writer._LAZY_BYTES)], b"peer", MOMENT)
+    wait_for(lambda: journal.synced == journal.last, what="the large message")
+    assert journal.syncs == 2
+    for _ in range(10):
+        journal.append([b"small"], b"peer", MOMENT)
+        journal.sync()
+    journal.close()
+    assert journal.synced == journal.last
+    assert journal.syncs == 3
+    journal.release()
+    again, found = begun(settings, tmp_path)
+    assert numbers(found) == list(range(1, journal.last.record + 1))
+    again.release()
+
+
 def test_record_appended_during_an_outage_is_not_reported_as_kept(tmp_path: Path) -> None:
     with nats_servers(tmp_path / "nats") as servers:
         journal, _ = begun(servers.settings(lease_s=60.0), tmp_path)
