@@ -129,7 +129,7 @@ def command(
     from ..clients.job_fetch import fetch_for_all_jobs, is_address
     from ..clients.schedulers.backends.contract import DryRun
     from ..clients.schedulers.steering import Steering
-    from ..results.live.live_io import LiveIo
+    from ..results.live import LiveIo
     from ..scheduling.named_policies import policy_named
 
     if not is_address(url):

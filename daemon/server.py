@@ -15,16 +15,15 @@ from ..events import ConfigError
 from ..events.network.descriptors import ListenerGuards
 from .access.access import Access
 from .aggregator import Aggregator
-from .archiving.build_archives import build_archives
 from .background_tasks import ServerFailedError, run_forever, wait_for_first
 from .bounds import BoundLog
 from .clocks import Clocks
-from .contention_scope import contention_watch
 from .ingest.ingest_settings import IngestStats
 from .ingest.sink import Sink
 from .loop_timing import IdlePause, LoopWatch, Stages
 from .pressure import Pressure
 from .reloading import Reload, apply_reloadable, compare
+from .server_parts import build_archives, contention_watch
 from .settings import AggregatorSettings
 
 if TYPE_CHECKING:

@@ -228,7 +228,7 @@ def _opened(
     from tempfile import TemporaryFile
 
     from ...archive.file.reader import ArchiveReader
-    from ..traces.clock_check import check_clocks
+    from ..traces.trace_reading import check_clocks
 
     if as_it_is:
         with files[0].open("rb") as file:

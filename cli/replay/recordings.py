@@ -26,8 +26,7 @@ from ...results.traces.analysis import Replayed
 from ..archive.source_items import write_items
 from ..common.console.progress import reading_progress
 from ..common.job_names import default_job
-from ..traces.clock_check import check_clocks
-from ..traces.trace_reading import report_empty
+from ..traces.trace_reading import check_clocks, report_empty
 
 
 @dataclass(slots=True)

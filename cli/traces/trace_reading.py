@@ -31,7 +31,6 @@ from ...results.traces.analysis import GroupKind
 from ..common.console.input_problems import print_problems
 from ..common.console.progress import reading_progress
 from ..common.one_job_bounds import MAX_CALLS, MAX_FILES
-from .clock_check import check_clocks
 from .trace_events import MAX_HELD_BYTES, EventsWithin, TraceEvents
 
 
@@ -342,3 +341,33 @@ def report_empty(source: FileSource | FinishedSource, path: Path) -> None:
     """Report a file that was read completely and had no event."""
     if not source.counters["events"] and not source.problems.total:
         source.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))
+
+
+def check_clocks(infos: Iterable[StreamInfo], last: Path) -> None:
+    """Refuse inputs without a common clock.
+
+    Args:
+        infos: descriptions of the streams of all inputs.
+        last: the last input; the message names it.
+
+    Raises:
+        InputError: some times are relative and others are Unix time, or several files of ``strace -r`` are given, whose
+            times count from each file's own first line.
+    """
+    clocks: set[bool] = set()
+    relative: set[str] = set()
+    for info in infos:
+        clocks.add(info.clock_offset_ns is None)
+        if info.source == "strace" and info.clock_offset_ns is None:
+            relative.add(info.origin)
+    if len(clocks) > 1:
+        raise InputError(
+            str(last), None, "its times are relative, and those of other inputs are Unix time", "one clock"
+        )
+    if len(relative) > 1:
+        raise InputError(
+            str(last),
+            None,
+            f"strace -r counts times from a file's own first line, so {len(relative)} files have no common clock",
+            "one of the files alone, or a trace with Unix time: strace -ff -ttt -T -y -o FILE COMMAND",
+        )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from ...events.losses import loss_lines
 from ...results.dfg import Comparison, Graph
 from ...results.layers import Layers, LayersReport
-from ...results.live.job_view import JobView
+from ...results.live import JobView
 from ..dfg.layout import Layout
 from ..dfg.page import render_with_layout
 from ..layers.page import page_of

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ...results.live.live_io import LiveIo, LiveJob
+from ...results.live import LiveIo, LiveJob
 from ...results.prediction import Prediction
 from ...results.upcoming import Upcoming, upcoming
 from ...scheduling.protocol import Forecast, JobState

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...events import IotideError
 from ...results.contention import Capacity
-from ...results.live.live_io import LiveIo
+from ...results.live import LiveIo
 from ...scheduling.protocol import Policy
 from .backends.contract import Backend, Planner
 from .limits import Decision, Limit, decide

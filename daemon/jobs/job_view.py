@@ -11,7 +11,7 @@ from ...analyzers.contention.collision_advice import with_collisions
 from ...results.contention import Slowdown
 from ...results.findings import Findings
 from ...results.jobs.job import SignalSeries
-from ...results.live.job_view import JobView
+from ...results.live import JobView
 from .accounting.job_ledger import ledger_of
 from .job_findings import findings_of
 from .job_summary import detail_of

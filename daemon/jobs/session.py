@@ -23,7 +23,7 @@ from .clock_skew import shifted_to_arrival
 from .file_systems import FileSystems
 from .history import History, stale_at
 from .job_analyzers import JobAnalyzers
-from .job_description import command_weight, describe
+from .job_description import describe_program
 from .job_settings import JobSettings
 from .job_state import State
 from .losses.failures import Failures
@@ -132,19 +132,7 @@ class JobSession:
         if (known := self.infos.get(stream)) is not None and known.user and known.user != info.user:
             info = replace(info, user=known.user)
         self.infos[stream] = info
-        describe(self, info)
-        if info.command and (weight := command_weight(info)) > self.command_weight:
-            self.command, self.command_weight = info.command, weight
-        self.communicator = max(self.communicator, info.ranks)
-        self.stamp_ns = max(self.stamp_ns, info.stamp_ns)
-        self.own_clock = self.own_clock or info.clock_offset_ns is None
-        if info.clock_off_ns and (info.host in self.clocks_off or len(self.clocks_off) < _MAX_HOSTS):
-            self.clocks_off[info.host] = info.clock_off_ns
-        if info.host:
-            self.hosts.add(info.host)
-        if info.rank >= 0:
-            self.ranks.add(info.rank)
-            self.losses.add_rank(info.rank, info.ranks)
+        describe_program(self, info)
 
     def add_losses(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
         """Add losses since ``since_ns``, or since the beginning of the job if that is unknown."""

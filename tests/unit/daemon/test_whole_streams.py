@@ -13,11 +13,11 @@ from iotide.archive.file.reader import ArchiveReader
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.archiving.archive_settings import ArchiveSettings
 from iotide.daemon.archiving.archives import Archives
-from iotide.daemon.archiving.build_archives import build_archives
 from iotide.daemon.ingest.sink import pass_whole_streams
 from iotide.daemon.jobs.accounting.job_ledger import ledger_of
 from iotide.daemon.jobs.job_findings import findings_of
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.server_parts import build_archives
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
 from support.jobs.batches import rows

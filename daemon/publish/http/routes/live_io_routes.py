@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from .....results.contention import Capacity
 from .....results.jobs.file_systems import IoPhase, JobFileSystems
-from .....results.live.live_io import LiveIo, LiveJob
+from .....results.live import LiveIo, LiveJob
 from .....results.prediction import OtherPeriod, Prediction
 from ....contention import ContentionWatch
 from ....jobs.job_state import State

@@ -14,7 +14,7 @@ from .....analyzers.dfg.merge import union_of
 from .....analyzers.layers.report.report import Cut
 from .....results.dfg import Comparison, Graph
 from .....results.layers import Layers
-from .....results.live.job_view import JobView
+from .....results.live import JobView
 from ..job_access import JobAccess
 
 

@@ -19,7 +19,7 @@ from iotide.events import ConfigError, InputError
 from iotide.results.base import Estimate
 from iotide.results.contention import Capacity
 from iotide.results.jobs.file_systems import IoPhase
-from iotide.results.live.live_io import LiveIo, LiveJob
+from iotide.results.live import LiveIo, LiveJob
 from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Window
 from iotide.scheduling.named_policies import POLICIES
 from iotide.scheduling.policies import fair_share, fcfs, set10

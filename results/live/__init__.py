@@ -1,1 +1,0 @@
-"""Results of live pages and of schedulers."""
