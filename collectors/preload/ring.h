@@ -181,7 +181,38 @@ struct iotide_header {
     _Atomic uint64_t pace_wait_ns;   /* and their total waiting time */
     _Atomic uint64_t missed_before;  /* calls of the process before it found a collector */
 };
-_Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");
+
+/* Cells: a process's first region has memory in which its forked children begin. A cell is a region with one slot, a
+ * short ring and a short log. Most children end in it: they need no memory and no connection of their own. A child
+ * that needs more hands over an extent, which has a definitions log, too. */
+#define IOTIDE_CELLS 240
+#define IOTIDE_CELL_LINES 64
+#define IOTIDE_CELL_LOG_BYTES 32768
+#define IOTIDE_CELL_SLOT_AT 1280
+#define IOTIDE_CELL_RING_AT (IOTIDE_CELL_SLOT_AT + sizeof(struct iotide_slot))
+#define IOTIDE_CELL_LOG_AT (IOTIDE_CELL_RING_AT + IOTIDE_CELL_LINES * sizeof(struct iotide_record))
+#define IOTIDE_CELL_BYTES 40960
+_Static_assert(sizeof(struct iotide_header) <= IOTIDE_CELL_SLOT_AT, "the slot follows the header");
+_Static_assert(IOTIDE_CELL_LOG_AT + IOTIDE_CELL_LOG_BYTES <= IOTIDE_CELL_BYTES, "the log is in the cell");
+
+struct iotide_cell {
+    _Atomic int32_t pid;    /* 0: free. The child sets it, and the collector clears it and the used memory */
+    _Atomic uint32_t stage; /* 0: being begun. Otherwise 2 * its number among the children, + 1: it has left the cell
+                             * for an extent */
+};
+
+/* At this offset of a first region. */
+#define IOTIDE_CELLS_AT 2048
+struct iotide_cells {
+    uint64_t offset;       /* of the first cell; 0: the region has none */
+    uint32_t count;
+    uint32_t cell_bytes;
+    _Atomic uint32_t open; /* written by the collector: whether it reads cells that are begun now */
+    _Atomic uint32_t begun;
+    struct iotide_cell cell[IOTIDE_CELLS];
+};
+_Static_assert(sizeof(struct iotide_header) <= IOTIDE_CELLS_AT, "the table follows the header");
+_Static_assert(IOTIDE_CELLS_AT + sizeof(struct iotide_cells) <= IOTIDE_HEADER_BYTES, "both have one page");
 
 /* Sent over the collector's socket with the region's descriptor; everything else is in the region. */
 struct iotide_hello {

@@ -104,6 +104,7 @@ struct iotide_thread {
     uint32_t depth;
     bool storing;
     bool quiet; /* a hook queries the library: nested calls are not calls of the program */
+    bool in_cell; /* its slot is that of a cell */
     uint32_t generation;
     uint32_t skipped; /* data calls since the last one that IOTIDE_SAMPLE selected */
     const struct iotide_library *library; /* library called last, its copy and the caller: library_copies.h; NULL:
@@ -123,6 +124,7 @@ struct iotide_thread {
     /* While there is no collector. */
     uint32_t clock_skips;  /* calls that do not read the clock */
     int64_t coarse_ns; /* its last reading */
+    uint64_t line_mask; /* number of lines of its ring, - 1 */
 };
 
 #endif

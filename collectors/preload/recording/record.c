@@ -18,7 +18,7 @@ static pthread_key_t exit_key;
 static bool has_exit_key;
 
 static void release_slot(void *slot) {
-    if (iotide_self.slot == slot && iotide_self.generation == atomic_load(&iotide_generation))
+    if (iotide_is_tracing() && iotide_self.slot == slot && iotide_self.generation == atomic_load(&iotide_generation))
         atomic_store_explicit(&iotide_self.slot->state, SLOT_RELEASED, memory_order_release);
     iotide_self.slot = NULL;
     iotide_self.generation = 0;
@@ -51,7 +51,9 @@ static int claim_slot_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
     long asked = iotide_syscall(SYS_gettid);
     int32_t tid = asked < 0 ? 0 : (int32_t)asked;
-    for (uint32_t i = 0; i < IOTIDE_SLOTS; i++) {
+    bool in_cell = iotide_is_cell(region);
+    uint32_t ring_lines = in_cell ? IOTIDE_CELL_LINES : iotide_ring_lines;
+    for (uint32_t i = 0; i < iotide_slots_of(region); i++) {
         struct iotide_slot *slot = &slots[i];
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
         /* A released ring is reused only when it is drained, so that its tid remains right for its records; or by
@@ -64,7 +66,9 @@ static int claim_slot_in(struct iotide_header *region) {
             continue;
         atomic_store(&slot->tid, tid);
         iotide_self.lines =
-            (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
+            (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * ring_lines;
+        iotide_self.line_mask = ring_lines - 1;
+        iotide_self.in_cell = in_cell;
         iotide_self.head = atomic_load(&slot->head);
         iotide_self.room_until = iotide_self.head;
         iotide_self.made = atomic_load(&slot->made);
@@ -93,8 +97,21 @@ static bool claim_slot(int64_t now) {
     return iotide_add_region(count, now) && claim_slot_in(iotide_region_at(count)) >= 0;
 }
 
+/* Continues in an extent. If there is none, the cell's ring is used like any other. */
+static void leave_cell(struct iotide_thread *thread, int64_t now) {
+    if (iotide_region_count() == 1 && !iotide_add_region(1, now))
+        return;
+    thread->slot = NULL;
+    thread->in_cell = false;
+}
+
 void iotide_claim_slot(void) {
-    if (!iotide_self.slot && !iotide_self.storing)
+    struct iotide_thread *thread = &iotide_self;
+    if (thread->storing)
+        return;
+    if (thread->slot && thread->in_cell) /* for all records that may follow */
+        leave_cell(thread, iotide_now());
+    if (!thread->slot)
         claim_slot(iotide_now());
 }
 
@@ -135,20 +152,25 @@ static inline void copy_record(struct iotide_record *to, const volatile struct i
 /* Checks the collector's position, and wakes it if much data waits: so it can sleep otherwise. */
 __attribute__((noinline)) static bool has_room(struct iotide_thread *thread, uint32_t lines) {
     uint64_t tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
-    uint64_t much = tail + iotide_ring_lines / IOTIDE_WAKE_FRACTION, end = tail + iotide_ring_lines;
+    uint64_t ring_lines = thread->line_mask + 1;
+    uint64_t much = tail + ring_lines / IOTIDE_WAKE_FRACTION, end = tail + ring_lines;
     uint64_t wanted = thread->head + lines;
     if (wanted > much) {
-        iotide_wake_collector(iotide_region_at(0));
-        much = wanted + iotide_ring_lines / (4 * IOTIDE_WAKE_FRACTION);
+        iotide_wake_collector(atomic_load_explicit(&iotide_region, memory_order_relaxed));
+        much = wanted + ring_lines / (4 * IOTIDE_WAKE_FRACTION);
     }
     thread->room_until = much < end ? much : end;
     return wanted <= end;
 }
 
+static uint32_t lines_of(const struct iotide_record *record) {
+    return 1 + (record->words + WORDS_PER_LINE - 1u) / WORDS_PER_LINE;
+}
+
 static void store(struct iotide_thread *thread, const struct iotide_record *record, const uint64_t *words) {
     struct iotide_slot *slot = thread->slot;
-    uint32_t lines = 1 + (record->words + WORDS_PER_LINE - 1u) / WORDS_PER_LINE;
-    uint64_t mask = iotide_ring_lines - 1;
+    uint32_t lines = lines_of(record);
+    uint64_t mask = thread->line_mask;
     if (unlikely(thread->head + lines > thread->room_until) && !has_room(thread, lines)) {
         add_to_counter(&slot->dropped_full, 1);
         add_to_counter(&slot->dropped_bytes, iotide_moved_bytes(record));
@@ -189,6 +211,12 @@ static void drop_without_slot(struct iotide_header *region, const struct iotide_
     atomic_fetch_add_explicit(&region->dropped_no_slot_bytes, iotide_moved_bytes(record), memory_order_relaxed);
 }
 
+/* Whether a record fits the rest of the cell, and the definitions of the next call do, too. */
+static bool fits_cell(const struct iotide_thread *thread, const struct iotide_record *record) {
+    uint64_t definitions = atomic_load_explicit(&atomic_load(&iotide_cell)->log_head, memory_order_relaxed);
+    return thread->head + lines_of(record) <= IOTIDE_CELL_LINES && definitions <= IOTIDE_CELL_LOG_BYTES / 2;
+}
+
 /* Rare steps of writing a record. */
 __attribute__((noinline)) static void write_record_slow(struct iotide_thread *thread,
                                                         const struct iotide_record *record,
@@ -213,6 +241,8 @@ __attribute__((noinline)) static void write_record_slow(struct iotide_thread *th
     if (atomic_load_explicit(&iotide_pending_fd, memory_order_relaxed) >= 0)
         iotide_retry_hand_over(record->start_ns);
     uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    if (thread->in_cell && before == now && !fits_cell(thread, record))
+        leave_cell(thread, record->start_ns);
     if (before && before != now) {
         /* Another region has replaced the one in which this call looked up its numbers, which are invalid there. */
         thread->generation = 0;
@@ -220,7 +250,8 @@ __attribute__((noinline)) static void write_record_slow(struct iotide_thread *th
         drop_without_slot(atomic_load(&iotide_region), record);
     } else if ((before != now || !thread->slot) && !claim_slot(record->start_ns)) {
         drop_without_slot(region, record);
-    } else if (iotide_sample == 1 || !is_sampled_out(thread, record)) {
+    } else if ((iotide_sample == 1 || !is_sampled_out(thread, record)) &&
+               !(thread->in_cell && iotide_is_lost_cell(atomic_load(&iotide_cell)))) {
         store(thread, record, words);
     }
     atomic_signal_fence(memory_order_seq_cst);
@@ -230,7 +261,8 @@ __attribute__((noinline)) static void write_record_slow(struct iotide_thread *th
 void iotide_write_record(const struct iotide_record *record, const uint64_t *words) {
     struct iotide_thread *thread = &iotide_self;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    if (unlikely(thread->storing || record->file == IOTIDE_EXCLUDED || record->start_ns > thread->next_check_ns ||
+    if (unlikely(thread->storing || thread->in_cell || record->file == IOTIDE_EXCLUDED ||
+                 record->start_ns > thread->next_check_ns ||
                  atomic_load_explicit(&iotide_pending_fd, memory_order_relaxed) >= 0 || !thread->slot ||
                  thread->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed) ||
                  iotide_sample != 1)) {

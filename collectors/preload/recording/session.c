@@ -18,6 +18,7 @@
 
 #define MAX_EXTENTS 128
 #define RETRY_NS 10000000
+#define MAX_YIELDS 1000
 #define COLLECTOR_CHECK_NS INT64_C(1000000000)   /* interval at which a thread checks that the collector is alive */
 #define COLLECTOR_TIMEOUT_NS INT64_C(3000000000) /* time without a poll after which the collector counts as gone */
 #define MAX_REPLACED_REGIONS 8                   /* regions of lost collectors, kept because other threads may be writing */
@@ -104,7 +105,7 @@ static void add_previous_losses(struct iotide_header *fresh) {
         fresh->lost_before += atomic_load(&region->dropped_no_slot) + atomic_load(&region->dropped_reentrant);
         fresh->lost_before_bytes +=
             atomic_load(&region->dropped_no_slot_bytes) + atomic_load(&region->dropped_reentrant_bytes);
-        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++) {
+        for (uint32_t j = 0; j < iotide_slots_of(region); j++) {
             uint64_t taken = atomic_load(&slots[j].taken);
             fresh->taken_before += taken;
             fresh->lost_before += atomic_load(&slots[j].made) - taken + atomic_load(&slots[j].dropped_full);
@@ -113,14 +114,19 @@ static void add_previous_losses(struct iotide_header *fresh) {
     }
 }
 
+static uint64_t new_token(void) {
+    int place;
+    return (uint64_t)iotide_now() ^ ((uint64_t)iotide_own_pid << 32) ^ (uint64_t)(uintptr_t)&place;
+}
+
 /* Creates the process's first region and hands it over. */
 static struct iotide_header *create_and_hand_over(bool follows, int *failure) {
     *failure = 0;
     if (iotide_restricted())
         return NULL;
-    uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)iotide_own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
+    uint64_t token = new_token();
     int fd;
-    struct iotide_header *region = iotide_create_region(0, token, &fd);
+    struct iotide_header *region = iotide_create_region(0, true, token, &fd);
     if (!region)
         return NULL;
     if (follows)
@@ -138,7 +144,8 @@ static struct iotide_header *create_and_hand_over(bool follows, int *failure) {
 }
 
 /* Numbering restarts with a region, because its collector has received no definitions. */
-static void activate_region(struct iotide_header *region) {
+static void activate_region(struct iotide_header *region, struct iotide_header *host) {
+    iotide_cell_host = host;
     atomic_store(&iotide_region, region);
     atomic_store(&regions[0], region);
     iotide_reset_definitions();
@@ -149,7 +156,7 @@ static void activate_region(struct iotide_header *region) {
     atomic_store(&region_count, 1);
 }
 
-/* Unmaps a forked child's regions, which belong to its parent; returns the first of them, which remains mapped. */
+/* Unmaps a forked child's regions, which belong to its parent; returns the one with cells, which remains mapped. */
 static struct iotide_header *unmap_parent_regions(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
     struct iotide_header *first = NULL;
@@ -158,11 +165,26 @@ static struct iotide_header *unmap_parent_regions(void) {
         if (!old || iotide_self.storing) /* a fork in a signal handler may continue in the middle of a record */
             continue;
         if (i == 0)
-            first = old;
+            first = iotide_is_cell(old) ? iotide_cell_host : old;
         else
             iotide_syscall(SYS_munmap, old, old->region_bytes);
     }
+    if (!iotide_self.storing)
+        atomic_store(&iotide_cell, NULL);
     return first;
+}
+
+/* Begins in a cell of the parent's region; false: the process needs a region of its own. */
+static bool begin_in_cell(struct iotide_header *host, pid_t parent) {
+    uint64_t token = new_token();
+    struct iotide_header *cell = host ? iotide_begin_in_cell(host, parent, token) : NULL;
+    if (!cell)
+        return false;
+    iotide_publish_missed_calls(cell);
+    atomic_store(&iotide_cell, cell);
+    iotide_cell_token = token;
+    activate_region(cell, host);
+    return true;
 }
 
 /* Resets what belongs to the parent. */
@@ -187,6 +209,7 @@ static void reset_after_fork(void) {
 
 /* Determines the process's state: at its start, or after a fork. */
 static bool set_up_process(void) {
+    pid_t parent = iotide_own_pid;
     struct iotide_header *parents = unmap_parent_regions();
     uint64_t parents_bytes = parents ? parents->region_bytes : 0;
     reset_after_fork();
@@ -198,6 +221,8 @@ static bool set_up_process(void) {
             return false;
         }
     }
+    if (begin_in_cell(parents, parent))
+        return true;
     int failure;
     struct iotide_header *region = create_and_hand_over(false, &failure);
     /* If there is no memory for both, the parent's region is unmapped, except the page with its counters. */
@@ -207,7 +232,7 @@ static bool set_up_process(void) {
         region = create_and_hand_over(false, &failure);
     }
     if (region)
-        activate_region(region);
+        activate_region(region, region);
     else if (!(has_reported_untraced = iotide_report_untraced(failure)) && parents)
         atomic_fetch_add(&parents->children_unheard, 1);
     if (parents)
@@ -228,7 +253,7 @@ static bool retry_setup(void) {
     int failure = iotide_probe_collector();
     struct iotide_header *region = failure ? NULL : create_and_hand_over(false, &failure);
     if (region) {
-        activate_region(region);
+        activate_region(region, region);
         return true;
     }
     if (!has_reported_untraced && failure != EAGAIN)
@@ -278,26 +303,45 @@ struct iotide_header *iotide_region_at(uint32_t number) {
     return atomic_load(&regions[number]);
 }
 
+/* Waits until another thread has made the first region after a cell, which has no room for further threads: for about
+ * as long as making it takes. */
+static bool await_region(uint32_t count) {
+    if (count != 1 || !iotide_is_cell(atomic_load(&regions[0])))
+        return false;
+    for (int i = 0; i < MAX_YIELDS && atomic_load(&adding_region); i++)
+        iotide_syscall(SYS_sched_yield);
+    return atomic_load(&region_count) > count;
+}
+
 bool iotide_add_region(uint32_t count, int64_t now) {
     /* A failed creation of a region costs tens of microseconds, so it is not retried at each call. */
     if (now < atomic_load_explicit(&next_region_try_ns, memory_order_relaxed))
         return false;
     /* The collector accepts extents only of processes whose first region it has. */
-    if (!count || count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0 ||
-        atomic_exchange(&adding_region, true))
+    if (!count || count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0)
         return false;
+    if (atomic_exchange(&adding_region, true))
+        return await_region(count);
     uint64_t held = iotide_block_signals();
     bool made = false;
     if (atomic_load(&region_count) == count) {
         int fd;
-        struct iotide_header *region = iotide_create_region(count, atomic_load(&regions[0])->token, &fd);
+        struct iotide_header *first = atomic_load(&regions[0]);
+        bool leaves_cell = count == 1 && iotide_is_cell(first);
+        struct iotide_header *region = iotide_create_region(count, leaves_cell, first->token, &fd);
         if (region) {
+            if (leaves_cell)
+                iotide_mark_cell_left(iotide_cell_host, first, true);
             made = iotide_hand_over(region, fd) == 0;
             iotide_syscall(SYS_close, fd);
             if (made) {
                 atomic_store(&regions[count], region);
                 atomic_store(&region_count, count + 1);
+                if (leaves_cell) /* definitions and counters continue there */
+                    atomic_store(&iotide_region, region);
             } else {
+                if (leaves_cell)
+                    iotide_mark_cell_left(iotide_cell_host, first, false);
                 iotide_syscall(SYS_munmap, region, region->region_bytes);
             }
         }
@@ -327,7 +371,7 @@ void iotide_check_collector(int64_t now) {
         if (fresh) {
             iotide_reset_missed_calls();
             replaced_regions++;
-            activate_region(fresh);
+            activate_region(fresh, fresh);
         }
     }
     atomic_store(&replacing_region, false);

@@ -19,6 +19,8 @@
 #define DEFAULT_LINES (1u << 16)
 #define UNKNOWN_USER 65534u /* of a user namespace: the kernel's default for users without a number in it */
 #define PSEUDO_STEP_DIGITS 10 /* 4294967291 and similar numbers */
+#define CELL_TRIES 8
+#define MAX_UNSEEN_NS INT64_C(2000000000) /* without a poll of the collector: then no child begins in a cell */
 
 static struct sockaddr_un collector;
 uint32_t iotide_ring_lines = DEFAULT_LINES;
@@ -116,7 +118,7 @@ void iotide_set_rank(int32_t new_rank, int32_t new_ranks) {
     atomic_store(&rank, new_rank);
     atomic_store(&ranks, new_ranks);
     struct iotide_header *region = atomic_load(&iotide_region);
-    if (region) {
+    if (region && iotide_is_tracing()) {
         atomic_store(&region->ranks, new_ranks);
         atomic_store(&region->rank, new_rank);
     }
@@ -156,19 +158,42 @@ static size_t align_page(size_t bytes) {
     return (bytes + 4095) & ~(size_t)4095;
 }
 
-static void initialize_header(struct iotide_header *region, uint32_t extent, uint64_t token, size_t bytes,
-                              size_t log_bytes) {
+static struct iotide_cells *cells_of(struct iotide_header *region) {
+    return (struct iotide_cells *)((char *)region + IOTIDE_CELLS_AT);
+}
+
+/* Sizes and offsets of the parts of a region. */
+struct layout {
+    size_t bytes;
+    uint32_t slots;
+    uint32_t ring_lines;
+    size_t log_bytes;
+    size_t slots_offset;
+    size_t log_offset;
+    size_t rings_offset;
+};
+
+static struct layout layout_of_region(bool has_log) {
+    size_t log_bytes = has_log ? IOTIDE_LOG_BYTES : 4096;
+    size_t log_offset = IOTIDE_HEADER_BYTES + align_page(IOTIDE_SLOTS * sizeof(struct iotide_slot));
+    size_t rings_offset = log_offset + log_bytes;
+    size_t bytes = rings_offset + (size_t)IOTIDE_SLOTS * iotide_ring_lines * sizeof(struct iotide_record);
+    return (struct layout){bytes, IOTIDE_SLOTS, iotide_ring_lines, log_bytes, IOTIDE_HEADER_BYTES, log_offset,
+                           rings_offset};
+}
+
+static void initialize_header(struct iotide_header *region, uint32_t extent, uint64_t token, struct layout layout) {
     int64_t mono_ns = iotide_kernel_clock(CLOCK_MONOTONIC), wall_ns = iotide_kernel_clock(CLOCK_REALTIME);
     region->layout = IOTIDE_LAYOUT;
     region->extent = extent;
-    region->region_bytes = bytes;
+    region->region_bytes = layout.bytes;
     region->token = token;
-    region->slot_count = IOTIDE_SLOTS;
-    region->ring_lines = iotide_ring_lines;
-    region->log_bytes = (uint32_t)log_bytes;
-    region->slots_offset = IOTIDE_HEADER_BYTES;
-    region->log_offset = align_page(region->slots_offset + IOTIDE_SLOTS * sizeof(struct iotide_slot));
-    region->rings_offset = region->log_offset + log_bytes;
+    region->slot_count = layout.slots;
+    region->ring_lines = layout.ring_lines;
+    region->log_bytes = (uint32_t)layout.log_bytes;
+    region->slots_offset = layout.slots_offset;
+    region->log_offset = layout.log_offset;
+    region->rings_offset = layout.rings_offset;
     region->pid = (pid_t)iotide_syscall(SYS_getpid);
     region->ppid = (pid_t)iotide_syscall(SYS_getppid);
     region->mount_namespace = known_namespace();
@@ -184,10 +209,12 @@ static void initialize_header(struct iotide_header *region, uint32_t extent, uin
     region->magic = IOTIDE_MAGIC;
 }
 
-struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int *fd) {
-    size_t log_bytes = extent == 0 ? IOTIDE_LOG_BYTES : 4096;
-    size_t bytes = IOTIDE_HEADER_BYTES + align_page(IOTIDE_SLOTS * sizeof(struct iotide_slot)) + log_bytes +
-                   (size_t)IOTIDE_SLOTS * iotide_ring_lines * sizeof(struct iotide_record);
+struct iotide_header *iotide_create_region(uint32_t extent, bool has_log, uint64_t token, int *fd) {
+    struct layout layout = layout_of_region(has_log);
+    size_t cells_offset = align_page(layout.bytes);
+    if (extent == 0)
+        layout.bytes = cells_offset + (size_t)IOTIDE_CELLS * IOTIDE_CELL_BYTES;
+    size_t bytes = layout.bytes;
     struct rlimit limit;
     /* Growing a file past this limit would raise SIGXFSZ in the program. */
     if (iotide_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
@@ -204,8 +231,60 @@ struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int 
         return NULL;
     }
     struct iotide_header *region = memory;
-    initialize_header(region, extent, token, bytes, log_bytes);
+    initialize_header(region, extent, token, layout);
+    if (extent == 0) {
+        struct iotide_cells *cells = cells_of(region);
+        cells->offset = cells_offset;
+        cells->count = IOTIDE_CELLS;
+        cells->cell_bytes = IOTIDE_CELL_BYTES;
+    }
     return region;
+}
+
+/* ---- cells ---- */
+
+/* Returns the number of a cell that now belongs to the process; -1: none. */
+static int claim_cell(struct iotide_cells *cells, pid_t own, uint32_t number) {
+    for (uint32_t i = 0; i < CELL_TRIES; i++) {
+        uint32_t place = (number + i) % IOTIDE_CELLS;
+        int32_t none = 0;
+        if (!atomic_compare_exchange_strong(&cells->cell[place].pid, &none, own))
+            continue;
+        if (atomic_load(&cells->open)) /* the collector closes them before it looks for the last ones */
+            return (int)place;
+        atomic_store(&cells->cell[place].pid, 0);
+        return -1;
+    }
+    return -1;
+}
+
+struct iotide_header *iotide_begin_in_cell(struct iotide_header *host, pid_t parent, uint64_t token) {
+    struct iotide_cells *cells = cells_of(host);
+    /* The collector watches the pid, so it must be one of the parent's namespace: there the parent has the number that
+     * it knows. The first process of a namespace cannot tell. */
+    if (!atomic_load(&cells->open) || iotide_pacing_wanted || parent <= 1 ||
+        (pid_t)iotide_syscall(SYS_getppid) != parent ||
+        iotide_kernel_clock(CLOCK_MONOTONIC) - atomic_load(&host->collector_seen_ns) > MAX_UNSEEN_NS)
+        return NULL;
+    uint32_t number = atomic_fetch_add(&cells->begun, 1);
+    int place = claim_cell(cells, iotide_own_pid, number);
+    if (place < 0)
+        return NULL;
+    size_t cells_offset = align_page(layout_of_region(true).bytes);
+    char *memory = (char *)host + cells_offset + (size_t)place * IOTIDE_CELL_BYTES;
+    struct iotide_header *cell = (struct iotide_header *)memory;
+    struct layout layout = {IOTIDE_CELL_BYTES, 1, IOTIDE_CELL_LINES, IOTIDE_CELL_LOG_BYTES, IOTIDE_CELL_SLOT_AT,
+                            IOTIDE_CELL_LOG_AT, IOTIDE_CELL_RING_AT};
+    initialize_header(cell, 0, token, layout);
+    atomic_store(&cells->cell[place].stage, ((number & 0x3fffffff) + 1) << 1); /* not 0 */
+    return cell;
+}
+
+void iotide_mark_cell_left(struct iotide_header *host, const struct iotide_header *cell, bool left) {
+    size_t cells_offset = align_page(layout_of_region(true).bytes);
+    size_t place = ((size_t)((const char *)cell - (const char *)host) - cells_offset) / IOTIDE_CELL_BYTES;
+    _Atomic uint32_t *stage = &cells_of(host)->cell[place].stage;
+    atomic_store(stage, left ? atomic_load(stage) | 1 : atomic_load(stage) & ~1u);
 }
 
 /* Whether this user or root listens: another user may have created the path first. A process of root, which containers

@@ -3,6 +3,7 @@
 #define IOTIDE_REGION_H
 
 #include "base/types.h"
+#include "state/state.h"
 
 EXPORT void iotide_set_rank(int32_t rank, int32_t ranks);
 
@@ -20,7 +21,14 @@ bool iotide_read_environment(int count, char **arguments, char **environment);
 bool iotide_is_own_collector(const char *path);
 
 /* Returns a mapped region, and its descriptor in *fd, or NULL: then the process (or thread) is not traced. */
-struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int *fd);
+struct iotide_header *iotide_create_region(uint32_t extent, bool has_log, uint64_t token, int *fd);
+
+/* Returns a cell of an ancestor's region, in which this forked process begins; NULL: it needs a region of its own.
+ * host: the region with the cells; parent: the process's parent when it was forked. */
+struct iotide_header *iotide_begin_in_cell(struct iotide_header *host, pid_t parent, uint64_t token);
+
+/* Before an extent of a process in a cell is handed over: its records continue there. left false: it was refused. */
+void iotide_mark_cell_left(struct iotide_header *host, const struct iotide_header *cell, bool left);
 
 /* Returns 0 if a collector listens, otherwise an errno. */
 int iotide_probe_collector(void);
@@ -34,6 +42,10 @@ void iotide_wake_collector(struct iotide_header *region);
 /* Reports to the collector that this process is not traced, even if its socket is hidden or forbidden; false: the
  * report failed, too. */
 bool iotide_report_untraced(int failure);
+
+static inline uint32_t iotide_slots_of(const struct iotide_header *region) {
+    return iotide_is_cell(region) ? 1 : IOTIDE_SLOTS;
+}
 
 /* Bytes that a call moved; those of nested calls belong to the outer call. */
 static inline uint64_t iotide_moved_bytes(const struct iotide_record *record) {

@@ -8,6 +8,9 @@ volatile uint32_t *iotide_process_state;
 FORK_WRITTEN struct iotide_header *_Atomic iotide_region;
 FORK_WRITTEN _Atomic uint32_t iotide_generation;
 FORK_WRITTEN pid_t iotide_own_pid;
+FORK_WRITTEN struct iotide_header *_Atomic iotide_cell;
+FORK_WRITTEN uint64_t iotide_cell_token;
+FORK_WRITTEN struct iotide_header *iotide_cell_host;
 __thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
 
 bool iotide_same_process(void) {

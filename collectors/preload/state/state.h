@@ -22,6 +22,20 @@ extern EXPORT __thread struct iotide_thread iotide_self __attribute__((tls_model
 /* the first, with the log; NULL while untraced */
 extern __attribute__((visibility("hidden"))) struct iotide_header *_Atomic iotide_region;
 extern __attribute__((visibility("hidden"))) pid_t iotide_own_pid; /* process that the region belongs to */
+/* The cell in which the process began; it may have left it. NULL: none */
+extern __attribute__((visibility("hidden"))) struct iotide_header *_Atomic iotide_cell;
+/* The region with the cells in which its forked children begin */
+extern __attribute__((visibility("hidden"))) struct iotide_header *iotide_cell_host;
+extern __attribute__((visibility("hidden"))) uint64_t iotide_cell_token; /* that was put there */
+static inline bool iotide_is_cell(const struct iotide_header *region) {
+    return region && region == atomic_load_explicit(&iotide_cell, memory_order_relaxed);
+}
+/* Whether a region is the cell of a process that has ended, which others may use: this one shares that process's memory,
+ * or was forked by it in a signal handler. */
+static inline bool iotide_is_lost_cell(const struct iotide_header *region) {
+    return iotide_is_cell(region) &&
+           (!iotide_is_tracing() || *(const volatile uint64_t *)&region->token != iotide_cell_token);
+}
 EXPORT void iotide_count_overflow(enum iotide_bound bound); /* counts an overflow of a table */
 void iotide_disable_tracing(void); /* stops tracing in this process and its children */
 extern char __libc_single_threaded __attribute__((weak)); /* of glibc 2.32 and later: nonzero with one thread */

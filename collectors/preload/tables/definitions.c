@@ -53,8 +53,16 @@ static void commit(struct iotide_entry *entry, uint64_t size) {
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
 }
 
-static void commit_pad(char *log, uint64_t at, uint64_t size) {
-    struct iotide_entry *pad = (struct iotide_entry *)(log + at % IOTIDE_LOG_BYTES);
+static uint64_t log_bytes(const struct iotide_header *region) {
+    return iotide_is_cell(region) ? IOTIDE_CELL_LOG_BYTES : IOTIDE_LOG_BYTES;
+}
+
+static struct iotide_entry *entry_at(const struct iotide_header *region, char *log, uint64_t at) {
+    return (struct iotide_entry *)(log + at % log_bytes(region));
+}
+
+static void commit_pad(const struct iotide_header *region, char *log, uint64_t at, uint64_t size) {
+    struct iotide_entry *pad = entry_at(region, log, at);
     pad->type = ENTRY_PAD;
     commit(pad, size);
 }
@@ -69,7 +77,7 @@ static bool is_only_thread(void) {
 static bool is_reserved(void) {
     if (reserved.is_certain)
         return true;
-    struct iotide_entry *first = (struct iotide_entry *)(reserved.log + reserved.head % IOTIDE_LOG_BYTES);
+    struct iotide_entry *first = entry_at(reserved.region, reserved.log, reserved.head);
     return is_only_thread() &&
            atomic_load_explicit(&reserved.region->log_head, memory_order_relaxed) != reserved.head &&
            atomic_load_explicit(&first->size, memory_order_relaxed) == 0;
@@ -81,8 +89,8 @@ void iotide_repair_definitions(uintptr_t frame) {
         return;
     if (reserved.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed) && is_reserved()) {
         if (reserved.skip)
-            commit_pad(reserved.log, reserved.head, reserved.skip);
-        commit_pad(reserved.log, reserved.head + reserved.skip, reserved.need);
+            commit_pad(reserved.region, reserved.log, reserved.head, reserved.skip);
+        commit_pad(reserved.region, reserved.log, reserved.head + reserved.skip, reserved.need);
     }
     atomic_signal_fence(memory_order_seq_cst);
     reserved.frame = 0;
@@ -102,14 +110,14 @@ static void reserve(struct iotide_header *region, char *log, uint64_t head, uint
 }
 
 /* Returns the padding to the log's end before an entry. */
-static uint64_t skip_at(uint64_t head, uint64_t need) {
-    uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
+static uint64_t skip_at(const struct iotide_header *region, uint64_t head, uint64_t need) {
+    uint64_t to_end = log_bytes(region) - head % log_bytes(region);
     return to_end < need ? to_end : 0;
 }
 
 /* Returns the unread bytes after appending an entry. */
 static uint64_t waiting_after(struct iotide_header *region, uint64_t head, uint64_t need) {
-    return head + skip_at(head, need) + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
+    return head + skip_at(region, head, need) + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
 }
 
 /* Returns the entry's number (counted up in next, or number if next is NULL); 0: no room. */
@@ -119,7 +127,7 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
     uint64_t skip, waiting;
-    if (unlikely(waiting_after(region, head, need) > IOTIDE_LOG_BYTES)) { /* each call would block signals in vain */
+    if (unlikely(waiting_after(region, head, need) > log_bytes(region))) { /* each call would block signals in vain */
         atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
         return 0;
     }
@@ -127,9 +135,9 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     bool beside_others = !nested && !is_only_thread();
     uint64_t held = beside_others ? iotide_block_signals() : 0;
     do {
-        skip = skip_at(head, need);
+        skip = skip_at(region, head, need);
         waiting = waiting_after(region, head, need);
-        if (waiting > IOTIDE_LOG_BYTES) {
+        if (waiting > log_bytes(region)) {
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
             if (!nested)
                 reserved.frame = 0;
@@ -150,8 +158,8 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
         iotide_restore_signals(held);
     atomic_signal_fence(memory_order_seq_cst);
     if (skip)
-        commit_pad(log, head, skip);
-    struct iotide_entry *entry = (struct iotide_entry *)(log + (head + skip) % IOTIDE_LOG_BYTES);
+        commit_pad(region, log, head, skip);
+    struct iotide_entry *entry = entry_at(region, log, head + skip);
     if (next)
         number = atomic_fetch_add(next, 1) + 1;
     entry->type = (uint16_t)type;
@@ -163,7 +171,7 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     atomic_signal_fence(memory_order_seq_cst);
     if (!nested)
         reserved.frame = 0;
-    if (waiting > IOTIDE_LOG_BYTES / IOTIDE_WAKE_FRACTION)
+    if (waiting > log_bytes(region) / IOTIDE_WAKE_FRACTION)
         iotide_wake_collector(region);
     return number;
 }
@@ -171,7 +179,8 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
 static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
                        const char *text, size_t length) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
-    if (!region || !iotide_is_tracing()) /* in a child that has not begun, the log belongs to its parent */
+    /* In a child that has not begun, the log belongs to its parent. */
+    if (!region || !iotide_is_tracing() || iotide_is_lost_cell(region))
         return 0;
     iotide_repair_definitions((uintptr_t)__builtin_frame_address(0));
     return append_to(region, type, next, number, aux, text, length);
@@ -179,6 +188,8 @@ static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint
 
 void iotide_define_unseen(enum iotide_unseen why, const char *program) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
+    if (iotide_is_lost_cell(region))
+        region = iotide_cell_host;
     if (!region)
         return;
     /* An untraced child also reports it, to its parent's collector: both have the memory. */

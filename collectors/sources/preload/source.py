@@ -84,17 +84,17 @@ class PreloadSource:
     def resume_from(self, positions: Mapping[str, bytes]) -> None:
         """Continues after the stored positions. Ring space is released only when its data is stored elsewhere."""
         tokens = {_token_of(name): value for name, value in positions.items() if name.startswith(_POSITION_PREFIX)}
-        self._ended = self._drain.defer_release(tokens)
+        self._ended = self._drain.release.defer(tokens)
         self._stored.update(tokens)
 
     def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
         """Return the read positions of rings."""
         found: dict[str, bytes | None] = {_name_of(token): None for token in self._ended}
         self._stores_positions, self._ended = [], []
-        for token, is_urgent in self._drain.unstored_processes():
+        for token, is_urgent in self._drain.release.unstored_processes():
             stream = self._streams.emptied_stream(token)
             if stream is not None and (not stream or is_queued(stream, is_urgent)):
-                found[_name_of(token)] = self._drain.read_position(token)
+                found[_name_of(token)] = self._drain.release.read_position(token)
                 self._stores_positions.append(token)
         self._stored.update(self._stores_positions)
         if self._closed:
@@ -104,7 +104,7 @@ class PreloadSource:
     def positions_stored(self) -> None:
         """Releases the space of stored data."""
         for token in self._stores_positions:
-            if self._drain.mark_stored(token):
+            if self._drain.release.mark_stored(token):
                 self._stored.discard(token)
                 self._ended.append(token)
         self._stores_positions = []

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,19 @@ class MadeRegion:
     """A producer's side of a region; a context manager. Its log begins with the definitions of CALLS."""
 
     def __init__(
-        self, slots: int = 2, lines: int = 256, log_bytes: int = PAGE, *, sealed: bool = True, calls: bool = True
+        self,
+        slots: int = 2,
+        lines: int = 256,
+        log_bytes: int = PAGE,
+        *,
+        sealed: bool = True,
+        calls: bool = True,
+        cells: int = 0,
     ) -> None:
         self.log_offset = PAGE + -(-slots * layout.SLOT.itemsize // PAGE) * PAGE
         rings = self.log_offset + log_bytes
-        self.size = rings + slots * lines * layout.LINE_BYTES
+        self.cells_offset = rings + slots * lines * layout.LINE_BYTES
+        self.size = self.cells_offset + cells * layout.CELL_BYTES
         self.descriptor = os.memfd_create("region", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.descriptor, self.size)
         if sealed:
@@ -59,9 +68,16 @@ class MadeRegion:
             ring_lines=lines, log_bytes=log_bytes, slots_offset=PAGE, log_offset=self.log_offset,
             rings_offset=rings, pid=1234, rank=-1,
         )  # fmt: skip
+        if cells:
+            self.memory[layout.CELLS_AT : layout.CELLS_AT + layout.CELLS.itemsize] = np.array(
+                (self.cells_offset, cells, layout.CELL_BYTES, 0, 0), layout.CELLS
+            ).tobytes()
         if calls:
-            for number, text in CALLS.items():
-                self.define(number, text, kind=layout.ENTRY_CALL, aux=1)
+            self.define_calls()
+
+    def define_calls(self) -> None:
+        for number, text in CALLS.items():
+            self.define(number, text, kind=layout.ENTRY_CALL, aux=1)
 
     def __enter__(self) -> MadeRegion:
         return self
@@ -131,10 +147,12 @@ class MadeRegion:
         with connected(gate) as peer:
             socket.send_fds(peer, [self.hello()], [self.descriptor])
 
-    def hand_over_from_ended_process(self, gate: Path) -> None:
-        """Hand the region over from a separate process, and wait for its end."""
+    def hand_over_from_ended_process(self, gate: Path) -> int:
+        """Hand the region over from a separate process, and wait for its end; return its pid."""
         words = [sys.executable, "-c", _SENDER, str(gate), self.hello().hex(), str(self.descriptor), "ends"]
-        subprocess.run(words, pass_fds=[self.descriptor], check=True)
+        with subprocess.Popen(words, pass_fds=[self.descriptor]) as sender:
+            assert sender.wait() == 0
+        return sender.pid
 
     def hand_over_from_another_process(self, gate: Path) -> None:
         """Hand the region over from a separate process that lives until the region is closed."""
@@ -145,6 +163,37 @@ class MadeRegion:
         self._senders.append(sender)
         assert sender.stdout is not None
         assert sender.stdout.readline() == "sent\n"
+
+
+class MadeCell(MadeRegion):
+    """A child's side of a cell; a context manager."""
+
+    def __init__(
+        self, host: MadeRegion, place: int, pid: int, token: int, order: int = 1, *, parent: int = 1234
+    ) -> None:
+        begin = host.cells_offset + place * layout.CELL_BYTES
+        self.memory, self.lines, self.log_bytes = host.memory, layout.CELL_LINES, layout.CELL_LOG_BYTES
+        self.log_offset = begin + layout.CELL_LOG_AT
+        self.content: Any = np.frombuffer(host.memory, "u1", layout.CELL_BYTES, begin)
+        self.header: Any = self.content[: layout.HEADER.itemsize].view(layout.HEADER)
+        self.slots: Any = self.content[layout.CELL_SLOT_AT : layout.CELL_RING_AT].view(layout.SLOT)
+        self.rings: Any = self.content[layout.CELL_RING_AT : layout.CELL_LOG_AT].view("<u8").reshape(-1, 8)
+        self.claim: Any = np.frombuffer(
+            host.memory, layout.CELL, 1, layout.CELLS_AT + layout.CELLS.itemsize + place * layout.CELL.itemsize
+        )
+        self.claim["pid"] = pid
+        self.set(
+            magic=layout.MAGIC, layout=layout.LAYOUT, region_bytes=layout.CELL_BYTES, token=token, slot_count=1,
+            ring_lines=self.lines, log_bytes=self.log_bytes, slots_offset=layout.CELL_SLOT_AT, ppid=parent, pid=pid,
+            log_offset=layout.CELL_LOG_AT, rings_offset=layout.CELL_RING_AT, rank=-1,
+            collector_seen_ns=time.monotonic_ns(),
+        )  # fmt: skip
+        self.slots["tid"] = pid
+        self.define_calls()
+        self.claim["stage"] = order << 1
+
+    def __exit__(self, *_: object) -> None:
+        del self.header, self.slots, self.rings, self.claim, self.content
 
 
 def words_lines(words: Sequence[int]) -> Any:

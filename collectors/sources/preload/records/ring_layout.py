@@ -72,6 +72,23 @@ ENTRY_CALL: Final = 3
 ENTRY_HANDLE: Final = 4
 ENTRY_UNSEEN: Final = 5
 
+CELLS_AT: Final = 2048
+"""Offset of the table of cells in a first region."""
+CELLS: Final = np.dtype(
+    [("offset", "<u8"), ("count", "<u4"), ("cell_bytes", "<u4"), ("open", "<u4"), ("begun", "<u4")]
+)  # fmt: skip
+"""The beginning of that table; a ``CELL`` per cell follows."""
+CELL: Final = np.dtype([("pid", "<i4"), ("stage", "<u4")])
+MAX_CELLS: Final = 240
+CELL_BYTES: Final = 40_960
+CELL_LINES: Final = 64
+CELL_LOG_BYTES: Final = 32_768
+CELL_SLOT_AT: Final = 1280
+CELL_RING_AT: Final = CELL_SLOT_AT + SLOT.itemsize
+CELL_LOG_AT: Final = CELL_RING_AT + CELL_LINES * LINE_BYTES
+CELL_LEFT: Final = 1
+"""Bit of ``stage``: the process continues in an extent."""
+
 MAX_HEADER_VALUES: Final = {"slot_count": 4096, "ring_lines": 1 << 23, "log_bytes": 1 << 26}
 
 if RECORD.itemsize != LINE_BYTES or SLOT.itemsize != 128 or HEADER.itemsize > HEADER_BYTES:

@@ -6,16 +6,15 @@ import contextlib
 import os
 import select
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from .....events import ProtocolError
-from .ended_process import MAX_LINES, EndedProcesses, groups_in
+from .cell_reader import OVERLAP_S, CellReader
+from .ended_process import MAX_LINES, EndedProcesses, groups_in, identities_in
 from .handover_socket import ACCEPTS_A_POLL, Arrival, HandoverSocket
-from .inheritance import Inherited, preserve, take_over
+from .inheritance import DeferredRelease, Inherited, preserve, take_over
 from .keeper import Keeper
 from .passed_peers import PassedPeers
 from .process_image import DrainReceiver, InheritingReceiver, ProcessImage
@@ -29,8 +28,6 @@ _LATE_S: Final = 1.0
 """Pause between polls after which a process may assume that the collector is gone, and hand over a new region."""
 _LATE_FOR_S: Final = 10.0
 """Time after such a pause within which the new region may arrive."""
-_OVERLAP_S: Final = 1.0
-"""Time for which threads may still write into a replaced region."""
 _LOOK_S: Final = 0.5
 """Interval at which processes without a pidfd are checked."""
 
@@ -48,6 +45,9 @@ class Drain:
         lines_a_poll: maximum number of lines per process and poll.
         keeper: process that preserves the regions for another collector if this one is killed; closed with the drain.
         passed: receiver of processes that another process has accepted at the path; by default the drain listens there.
+
+    Attributes:
+        release: what releases the space of data, at once or when it is stored elsewhere.
     """
 
     def __init__(
@@ -69,16 +69,16 @@ class Drain:
         self._looked_s: float | None = None
         self._given_up: set[int] = set()
         self._closed = False
-        self._defers_release = False
-        self._unstored: dict[int, None] = {}
-        self._final_positions: dict[int, bytes] = {}  # positions of processes that have ended, by token
         self._keeper = keeper
         self._inherited = [] if keeper is None else self._take_over(keeper)
+        self.release = DeferredRelease(self._processes, self._inherited, keeper)
         if self._inherited:  # these may have detected that the previous collector is gone, and hand over a new region
             self._late_until_s = clock() + _LATE_FOR_S
         self.events = select.epoll()
         try:
             self._handover_socket = HandoverSocket(path, self.events, keeps=keeper is not None, passed=passed)
+            self._cells = CellReader(self, self._handover_socket)
+            self._opens_cells = keeper is None and passed is None
             self._report_socket = ReportSocket(path, self.events, None if passed is None else passed.reports)
         except BaseException:
             self.events.close()
@@ -96,7 +96,7 @@ class Drain:
     @property
     def in_use(self) -> bool:
         """Whether there are processes that are connecting, have not ended, or whose rings are not completely read."""
-        return bool(self._processes) or self._handover_socket.has_waiting_peers
+        return bool(self._processes) or self._handover_socket.has_waiting_peers or self._cells.has_unread
 
     def images(self) -> dict[int, list[Region]]:
         """Return the regions of running processes, by token; may be called by another thread."""
@@ -135,7 +135,9 @@ class Drain:
         for descriptor in self._watched.keys() & set(ready):
             self._unwatch(self._processes[self._watched[descriptor]])
         self._check_unwatched(now_s)
-        news = self._accept_arrivals(ready, receiver)
+        self._cells.reads_ended = not self.release.is_deferred
+        news = self._cells.read(receiver, now_s)
+        news = self._accept_arrivals(ready, receiver) or news
         for token, process in list(self._processes.items()):
             news = self._drain_process(token, process, receiver, patience_s) or news
         self._release_stopped()
@@ -144,20 +146,35 @@ class Drain:
     def _accept_arrivals(self, ready: list[int], receiver: DrainReceiver) -> bool:
         """Accept regions and reports of processes. Returns whether there were any."""
         news = False
-        reads_ended = not self._defers_release and receiver.free_lines > ACCEPTS_A_POLL * MAX_LINES
+        reads_ended = not self.release.is_deferred and receiver.free_lines > ACCEPTS_A_POLL * MAX_LINES
         for arrival in self._handover_socket.arrivals(ready, reads_ended=reads_ended):
             news = True
-            if isinstance(arrival, Arrival):
-                self._accept(arrival, receiver)
-            elif isinstance(arrival, EndedProcesses):
-                self._accept_ended(arrival.data, receiver)
-            else:
-                self._refuse(arrival, receiver)
+            self.handle(arrival, receiver)
         if self._report_socket.fileno() in ready:
             for report in self._report_socket.reports():
                 news = True
                 receiver.unreachable(report.job, report.command, report.failure)
         return news
+
+    def handle(self, arrival: Arrival | EndedProcesses | Exception, receiver: DrainReceiver) -> None:
+        """Accept what has arrived at the socket."""
+        if isinstance(arrival, Arrival):
+            self._accept(arrival, receiver)
+        elif isinstance(arrival, EndedProcesses):
+            pids = {pid for _, pid, _ in identities_in(arrival.data)}
+            self._cells.read_before(pids, receiver, self._polled_s, replaced=False)
+            self.pass_ended(arrival.data, receiver)
+        else:
+            self.refuse(arrival, receiver)
+
+    def is_known(self, token: int) -> bool:
+        """Return whether a process image is being read."""
+        return token in self._processes
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a further process image can be read."""
+        return len(self._processes) < _MAX_PROCESSES
 
     def _release_stopped(self) -> None:
         """Release the processes that are not read any more."""
@@ -166,56 +183,13 @@ class Drain:
                 self._forget(token)
                 self._release(process)
 
-    # ---- release of space only after storing ----
-
-    def defer_release(self, positions: Mapping[int, bytes]) -> list[int]:
-        """Make ring space be released only by ``mark_stored`` from now on.
-
-        Args:
-            positions: positions that the previous collector had reached, by token.
-
-        Returns:
-            The tokens of processes that are not there.
-        """
-        self._defers_release = True
-        for process in (*self._processes.values(), *(left.process for left in self._inherited)):
-            process.defer_release()
-        inherited = {left.token: left.process for left in self._inherited}
-        for token in positions.keys() & inherited.keys():
-            with contextlib.suppress(msgspec.MsgspecError):
-                inherited[token].resume_from(positions[token])
-        return [token for token in positions if token not in inherited]
-
-    def unstored_processes(self) -> list[tuple[int, bool]]:
-        """Return the processes with data taken since ``mark_stored``, and whether storing it is urgent."""
-        return [
-            (token, process is None or process.is_short_of_space)
-            for token, process in ((token, self._processes.get(token)) for token in self._unstored)
-        ]
-
-    def read_position(self, token: int) -> bytes:
-        """Return the read position of a process."""
-        process = self._processes.get(token)
-        return self._final_positions[token] if process is None else process.read_position()
-
-    def mark_stored(self, token: int) -> bool:
-        """Record that everything taken from a process so far is stored. Returns whether the process has ended."""
-        self._unstored.pop(token, None)
-        if (process := self._processes.get(token)) is not None:
-            process.release()
-            return False
-        self._final_positions.pop(token, None)
-        if self._keeper is not None:
-            self._keeper.forget(token)
-        return True
-
     def sleep(self) -> bool:
         """Asks processes to notify the collector when much data waits; returns whether all can.
 
         ``events`` is then signalled in time. Poll at least every second: processes check that the collector is there.
         """
         cannot = [process for process in self._processes.values() if not process.first.sleep()]
-        return not (cannot or self._handover_socket.has_unread_peers)
+        return not (cannot or self._handover_socket.has_unread_peers or self._cells.has_unread)
 
     def stop_reading(self, token: int) -> None:
         """Stop reading a process at the end of the current poll."""
@@ -233,9 +207,11 @@ class Drain:
         if self._closed:
             return
         self._closed = True
+        for process in self._cells.close(receiver, self._polled_s):
+            self._drain_process(process.first.token, process, receiver, 0.0)
         for token, process in self._processes.items():
             process.report_counters(token, receiver, self._polled_s)
-            if self._defers_release:
+            if self.release.is_deferred:
                 process.release()
             self._release(process)
             receiver.ended(token)
@@ -263,8 +239,8 @@ class Drain:
             if ended or lacks_room or process.lacked_room or process.is_to_be_counted(now_s):
                 process.report_counters(token, receiver, now_s)
             process.lacked_room = lacks_room
-        if self._defers_release and news:
-            self._unstored[token] = None
+        if news:
+            self.release.note(token)
         # After reading the rings: a process that sees a new stamp does not give the region up.
         process.first.mark_read(time.monotonic_ns())
         if ended and process.drained and process.until_s <= now_s:
@@ -285,15 +261,18 @@ class Drain:
                     if not process.liveness.is_running():
                         process.watch = GONE
 
-    def _refuse(self, error: Exception, receiver: DrainReceiver) -> None:
+    def refuse(self, error: Exception, receiver: DrainReceiver) -> None:
+        """Report a refused process."""
         receiver.refused("processes_refused" if isinstance(error, ProtocolError) else "accepts_failed", str(error))
 
     def _accept(self, arrival: Arrival, receiver: DrainReceiver) -> None:
         known = self._processes.get(arrival.token)
+        if known is None and arrival.region.extent:
+            known = self._cells.adopt_token(arrival.token, receiver, self._polled_s)
         problem = ""
         if (known is None) != (arrival.region.extent == 0):
             problem = f"process {arrival.pid} sent a region that is not its next"
-        elif known is None and len(self._processes) >= _MAX_PROCESSES:
+        elif known is None and not self.has_room:
             problem = f"at most {_MAX_PROCESSES} processes are traced at once"
         if known is None and not problem:
             self._begin(arrival, receiver)
@@ -301,20 +280,20 @@ class Drain:
         if arrival.watch >= 0:
             os.close(arrival.watch)
         if known is not None and not problem:
-            arrival.region.defers_release = self._defers_release
-            known.regions.append(arrival.region)
+            arrival.region.defers_release = self.release.is_deferred
+            known.add(arrival.region)
             preserve(self._keeper, known, arrival)
         else:
             if arrival.descriptor >= 0:
                 os.close(arrival.descriptor)
             arrival.region.close()
-            self._refuse(ProtocolError(problem), receiver)
+            self.refuse(ProtocolError(problem), receiver)
 
-    def _accept_ended(self, data: bytes, receiver: DrainReceiver) -> None:
+    def pass_ended(self, data: bytes, receiver: DrainReceiver) -> None:
         """Pass on processes that have ended, each after earlier images of it."""
         for entries, pid, token in groups_in(data, self._images.keys(), self._processes.keys()):
             if token in self._processes:
-                self._refuse(ProtocolError(f"process {pid} sent a region that is not its next"), receiver)
+                self.refuse(ProtocolError(f"process {pid} sent a region that is not its next"), receiver)
                 continue
             for earlier in list(self._images.get(pid, ())):
                 self._replace(self._processes[earlier])
@@ -323,17 +302,24 @@ class Drain:
 
     def _begin(self, arrival: Arrival, receiver: DrainReceiver) -> None:
         region, pid = arrival.region, arrival.pid
+        self._cells.read_before({pid}, receiver, self._polled_s, replaced=region.follows_another)
         with self._handover_socket.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
             process = ProcessImage(pid, region, arrival.watch)
-        if self._defers_release:
+        if self.release.is_deferred:
             process.defer_release()
         preserve(self._keeper, process, arrival)
-        earlier = self._images.setdefault(pid, set())
-        for token in earlier:
-            self._replace(self._processes[token])
+        self.start(arrival.token, process, receiver)
+        if self._opens_cells and not self.release.is_deferred:
+            self._cells.open(process)
+
+    def start(self, token: int, process: ProcessImage, receiver: DrainReceiver) -> None:
+        """Begin to read a process image, which ends earlier ones of its process."""
+        earlier = self._images.setdefault(process.pid, set())
+        for other in earlier:
+            self._replace(self._processes[other])
         follows = bool(earlier)
-        self._add(arrival.token, process)
-        receiver.image_started(arrival.token, pid, region.header(), follows=follows)
+        self._add(token, process)
+        receiver.image_started(token, process.pid, process.first.header(), follows=follows)
 
     def _add(self, token: int, process: ProcessImage) -> None:
         self._images.setdefault(process.pid, set()).add(token)
@@ -366,16 +352,12 @@ class Drain:
     def _replace(self, old: ProcessImage) -> None:
         """End a process image after exec, or a region that its process gave up because this collector was late."""
         if old.watch != GONE and self._late_until_s is not None and self._polled_s < self._late_until_s:
-            old.until_s = self._polled_s + _OVERLAP_S
+            old.until_s = self._polled_s + OVERLAP_S
         self._unwatch(old)
 
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)
-        if self._defers_release:
-            self._final_positions[token] = process.read_position()
-            self._unstored[token] = None
-        elif self._keeper is not None and process.notes is not None:
-            self._keeper.forget(token)
+        self.release.note_end(token, process)
         images = self._images[process.pid]
         images.discard(token)
         if not images:
@@ -394,5 +376,8 @@ class Drain:
         if process.notes is not None:
             process.notes.close()
             process.notes = None
+        if process.cells is not None:
+            process.cells.close(self._polled_s)
         for region in process.regions:
             region.close()
+        process.free_cell()

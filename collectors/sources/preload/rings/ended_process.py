@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import select
 import socket
 import struct
 from collections.abc import Container, Iterator
@@ -23,6 +22,11 @@ from .....events.compiled import load
 from ..records.definition_log import end_of_entries
 from ..records.lines import Lines
 from ..records.ring_layout import (
+    CELL_LINES,
+    CELL_LOG_AT,
+    CELL_LOG_BYTES,
+    CELL_RING_AT,
+    CELL_SLOT_AT,
     ENTRY,
     HEADER,
     HEADER_BYTES,
@@ -36,7 +40,6 @@ from ..records.ring_layout import (
 )
 from .process_image import DrainReceiver
 from .region import counts_of
-from .watching import GONE
 
 MAX_LINES: Final = 256
 _MAX_LOG: Final = 32_768
@@ -208,15 +211,6 @@ def check_entries(data: bytes) -> None:
         at += size
 
 
-def has_ended(watch: int) -> bool:
-    """Return whether the process of a pidfd has ended; False if that is unknown."""
-    if watch < 0:
-        return watch == GONE
-    asking = select.poll()  # select() does not support descriptors from 1,024 on
-    asking.register(watch, select.POLLIN)
-    return bool(asking.poll(0))
-
-
 def read_ended(descriptor: int, pid: int, token: int) -> bytes | None:
     """Read the region of a process that has ended; fallback of ``ended_read``.
 
@@ -234,7 +228,7 @@ def read_ended(descriptor: int, pid: int, token: int) -> bytes | None:
         return None
     limits = _LIMITS.unpack_from(start)
     slots, ring_lines, log_bytes, _, slots_offset, log_offset, rings_offset = limits[5:]
-    _, tid, head, full, _, sampled, sampled_bytes, full_bytes, _, tail, taken = _SLOT.unpack_from(start, HEADER_BYTES)
+    _, _, head, full, _, _, _, _, _, tail, taken = _SLOT.unpack_from(start, HEADER_BYTES)
     log_head, log_tail = _LOG.unpack_from(start, _LOG_AT)
     is_usual = (
         limits[:5] == (MAGIC, LAYOUT, 0, size, token)
@@ -255,12 +249,51 @@ def read_ended(descriptor: int, pid: int, token: int) -> bytes | None:
         return None
     if log_head and end_of_entries(definitions, log_bytes) != log_head:  # a definition was being written
         return None
-    counts = counts_of(start, full, sampled, sampled_bytes, full_bytes)
-    is_counted = any(counts.values()) or any(start[_BOUNDS])
-    size_of_entry = _LINES_AT + len(lines) + log_head
-    head_of_entry = _HEAD.pack(size_of_entry, pid, token, tid, head, log_head, is_counted)
-    slot = start[HEADER_BYTES : HEADER_BYTES + SLOT.itemsize]
-    return b"".join((head_of_entry, start[: HEADER.itemsize], slot, lines, definitions))
+    return _entry(pid, start[: HEADER.itemsize], start[HEADER_BYTES : HEADER_BYTES + SLOT.itemsize], lines, definitions)
+
+
+def read_cell(memory: memoryview, pid: int) -> bytes | None:
+    """Read the cell of a process that has ended.
+
+    Args:
+        memory: memory of the cell.
+        pid: pid in our namespace.
+
+    Returns:
+        Its entry; None if it must be read as a region, for the same reasons as in ``read_ended``.
+    """
+    start = bytes(memory[:CELL_RING_AT])
+    limits = _LIMITS.unpack_from(start)
+    _, _, head, full, _, _, _, _, _, tail, taken = _SLOT.unpack_from(start, CELL_SLOT_AT)
+    log_head, log_tail = _LOG.unpack_from(start, _LOG_AT)
+    is_usual = (
+        limits[:4] == (MAGIC, LAYOUT, 0, len(memory))
+        and limits[5:8] == (1, CELL_LINES, CELL_LOG_BYTES)
+        and limits[9:] == (CELL_SLOT_AT, CELL_LOG_AT, CELL_RING_AT)
+        and (full, tail, taken, log_tail) == (0, 0, 0, 0)
+        and head <= CELL_LINES
+        and log_head <= CELL_LOG_BYTES
+        and _BEFORE.unpack_from(start, _BEFORE_AT) == (0, 0)
+    )
+    if not is_usual:
+        return None
+    definitions = bytes(memory[CELL_LOG_AT : CELL_LOG_AT + log_head])
+    lines = bytes(memory[CELL_RING_AT : CELL_RING_AT + head * LINE_BYTES])
+    if (head and lines[_MARK_AT] == MARK_WORDS) or (
+        log_head and end_of_entries(definitions, CELL_LOG_BYTES) != log_head
+    ):
+        return None
+    return _entry(pid, start[: HEADER.itemsize], start[CELL_SLOT_AT:], lines, definitions)
+
+
+def _entry(pid: int, header: bytes, slot: bytes, lines: bytes, definitions: bytes) -> bytes:
+    _, tid, head, full, _, sampled, sampled_bytes, full_bytes, *_ = _SLOT.unpack_from(slot)
+    counts = counts_of(header, full, sampled, sampled_bytes, full_bytes)
+    is_counted = any(counts.values()) or any(header[_BOUNDS])
+    size = _LINES_AT + len(lines) + len(definitions)
+    token = _LIMITS.unpack_from(header)[4]
+    head_of_entry = _HEAD.pack(size, pid, token, tid, head, len(definitions), is_counted)
+    return b"".join((head_of_entry, header, slot, lines, definitions))
 
 
 class _Left(ctypes.Structure):

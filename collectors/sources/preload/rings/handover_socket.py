@@ -19,10 +19,10 @@ from typing import Final, NamedTuple, Protocol
 from .....events import InputError, ProtocolError
 from .....events.network.credentials import credentials_of
 from ..records.ring_layout import HELLO, LAYOUT, MAGIC
-from .ended_process import Accepted, EndedAcceptor, EndedProcesses, has_ended, read_ended, relatives_in
+from .ended_process import Accepted, EndedAcceptor, EndedProcesses, read_ended, relatives_in
 from .received_descriptors import receive_with_descriptors
 from .region import Region, check_is_sealed
-from .watching import UNWATCHED, SpareDescriptors, watch_of
+from .watching import UNWATCHED, SpareDescriptors, has_ended, watch_of
 
 BACKLOG: Final = 4096
 """Connections that wait until they are accepted."""
@@ -184,7 +184,7 @@ class HandoverSocket:
                 accepted = self._accept_ended(self._ended, left)
                 left -= accepted.count
                 if accepted.data:
-                    yield from self._take_before(accepted.data)
+                    yield from self.take_before(accepted.data)
                     yield EndedProcesses(accepted.data)
                 if accepted.peer is not None:
                     yield from self._admit(accepted.peer, accepted.received, reads_ended=True)
@@ -252,7 +252,7 @@ class HandoverSocket:
         self._silent[peer.fileno()] = peer
         self._events.register(peer, select.EPOLLIN)
 
-    def _take_before(self, data: bytes) -> Iterator[Arrival | EndedProcesses | Exception]:
+    def take_before(self, data: bytes) -> Iterator[Arrival | EndedProcesses | Exception]:
         """Take the peers that precede entries: earlier programs of their processes, and their parents."""
         if not self._unread:
             return

@@ -1,4 +1,7 @@
-"""Preserve the processes of a collector for another one, which takes them over if the first is killed."""
+"""Preserve the processes of a collector for another one, which takes them over if the first is killed.
+
+Or store what was read of them before the space is released, so that the other one sends it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import contextlib
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from .....events import ProtocolError
 from .handover_socket import Arrival
@@ -86,3 +91,77 @@ def preserve(keeper: Keeper | None, process: ProcessImage, arrival: Arrival) -> 
             extent, descriptor = arrival.region.extent, arrival.descriptor
             keeper.preserve(PreservedRegion(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes))
     os.close(arrival.descriptor)
+
+
+class DeferredRelease:
+    """Release of ring space, once it is requested, only when its data is stored elsewhere.
+
+    Args:
+        processes: processes of a drain, by token.
+        inherited: processes of the previous collector that the drain has not begun to read.
+        keeper: process that preserves the regions.
+    """
+
+    def __init__(
+        self, processes: Mapping[int, ProcessImage], inherited: Sequence[Inherited], keeper: Keeper | None
+    ) -> None:
+        self.is_deferred = False
+        self._processes = processes
+        self._inherited = inherited
+        self._keeper = keeper
+        self._unstored: dict[int, None] = {}
+        self._final_positions: dict[int, bytes] = {}  # positions of processes that have ended, by token
+
+    def defer(self, positions: Mapping[int, bytes]) -> list[int]:
+        """Make ring space be released only by ``mark_stored`` from now on.
+
+        Args:
+            positions: positions that the previous collector had reached, by token.
+
+        Returns:
+            The tokens of processes that are not there.
+        """
+        self.is_deferred = True
+        for process in (*self._processes.values(), *(left.process for left in self._inherited)):
+            process.defer_release()
+        inherited = {left.token: left.process for left in self._inherited}
+        for token in positions.keys() & inherited.keys():
+            with contextlib.suppress(msgspec.MsgspecError):
+                inherited[token].resume_from(positions[token])
+        return [token for token in positions if token not in inherited]
+
+    def note(self, token: int) -> None:
+        """Record that data of a process was taken."""
+        if self.is_deferred:
+            self._unstored[token] = None
+
+    def note_end(self, token: int, process: ProcessImage) -> None:
+        """Record that a process has ended."""
+        if self.is_deferred:
+            self._final_positions[token] = process.read_position()
+            self._unstored[token] = None
+        elif self._keeper is not None and process.notes is not None:
+            self._keeper.forget(token)
+
+    def unstored_processes(self) -> list[tuple[int, bool]]:
+        """Return the processes with data taken since ``mark_stored``, and whether storing it is urgent."""
+        return [
+            (token, process is None or process.is_short_of_space)
+            for token, process in ((token, self._processes.get(token)) for token in self._unstored)
+        ]
+
+    def read_position(self, token: int) -> bytes:
+        """Return the read position of a process."""
+        process = self._processes.get(token)
+        return self._final_positions[token] if process is None else process.read_position()
+
+    def mark_stored(self, token: int) -> bool:
+        """Record that everything taken from a process so far is stored. Returns whether the process has ended."""
+        self._unstored.pop(token, None)
+        if (process := self._processes.get(token)) is not None:
+            process.release()
+            return False
+        self._final_positions.pop(token, None)
+        if self._keeper is not None:
+            self._keeper.forget(token)
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Protocol, runtime_checkable
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from .....events import ProtocolError
 from .....events.losses import BYTES, EVENTS
 from ..records.lines import Lines
+from .cells import Cells
 from .keeper import Notes
 from .region import Region
 from .watching import GONE, UNWATCHED, ProcessLiveness
@@ -128,8 +130,21 @@ class ProcessImage:
         """There was no room for all that it has recorded."""
         self._while_waiting = [0, 0]
         self._ring_full = [0, 0]
-        self._uses_until = 0
+        self._logs = [region.log]
+        self._uses_until = [0]
+        self.free_cell: Callable[[], None] = lambda: None
+        """Frees the cell in which the process began."""
+        self.cells: Cells | None = None
+        """Cells in its first region, which are read."""
         self._reported: tuple[int, int, dict[str, int]] | None = None
+
+    def add(self, region: Region) -> None:
+        """Add a further region. The first one after a cell replaces it, except for what is still in the cell."""
+        self.regions.append(region)
+        if self.first.is_cell:
+            self.first = region
+            self._logs.append(region.log)
+            self._uses_until.append(0)
 
     @property
     def runs(self) -> bool:
@@ -231,18 +246,20 @@ class ProcessImage:
     def drain(self, token: int, receiver: DrainReceiver, now_s: float, most: int) -> int:
         """Pass on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
         room = most
-        for region in self.regions:
+        # A thread continues in an extent when its cell is full: the cell is read after the extents' heads, before them.
+        heads = [None if region.is_cell else region.heads() for region in self.regions]
+        for region, until in zip(self.regions, heads, strict=True):
             # A file that ends with these lines, because both processes are killed, then has their losses, too.
-            for tid, lines in region.drain(room, lambda: self.report_counters(token, receiver, now_s)):
+            for tid, lines in region.drain(room, lambda: self.report_counters(token, receiver, now_s), until):
                 receiver.lines(token, tid, lines)
                 room -= len(lines)
             if room <= 0:
                 break
         if len(self.regions) > 1:
-            self.regions.append(self.regions.pop(0))
+            self.regions.append(self.regions.pop(1 if self.regions[0].is_cell else 0))
         if room < most:
             # Read after the rings: definitions for all drained records were begun before this position.
-            self._uses_until = self.first.log.head()
+            self._uses_until = [log.head() for log in self._logs]
             self.unsettled_since_s = now_s if self.unsettled_since_s is None else self.unsettled_since_s
         self.drained_s = now_s
         return most - room
@@ -252,14 +269,19 @@ class ProcessImage:
         news = False
         note = self.notes.store_definitions if self.notes is not None else lambda entries: None
         try:
-            while entries := self.first.log.take(note):
-                receiver.definitions(token, entries)
-                news = True
+            for log in self._logs:
+                while entries := log.take(note):
+                    receiver.definitions(token, entries)
+                    news = True
         except ProtocolError as error:
             receiver.malformed(token, str(error))
         since_s = self.unsettled_since_s
-        if since_s is not None and (ended or now_s - since_s > HOLD_S or self.first.log.has_read(self._uses_until)):
+        if since_s is not None and (ended or now_s - since_s > HOLD_S or self._has_read_used()):
             self.unsettled_since_s = None
             receiver.settled(token)
             return True
         return news
+
+    def _has_read_used(self) -> bool:
+        """Return whether all definitions that the lines so far use have been read."""
+        return all(log.has_read(until) for log, until in zip(self._logs, self._uses_until, strict=True))

@@ -38,8 +38,9 @@ from ..records.ring_layout import (
     SLOT,
     field_at,
 )
-from .mapping import mapped
+from .cells import Cells
 from .pace_words import PaceWords
+from .received_descriptors import mapped
 
 _RELEASE_AT: Final = 4
 """Fraction of a ring, 1 / 4, after which space is released as soon as possible."""
@@ -83,10 +84,24 @@ class Region:
 
     def __init__(self, descriptor: int) -> None:
         size = check_is_sealed(descriptor)
-        self._memory = mapped(descriptor, size)
+        self._view_memory(mapped(descriptor, size), HEADER_BYTES)
+
+    @classmethod
+    def in_cell(cls, memory: memoryview) -> Region:
+        """Return the region in a cell. Raises ProtocolError as the constructor."""
+        region = cls.__new__(cls)
+        region._view_memory(memory, HEADER.itemsize)
+        region.is_cell = True
+        return region
+
+    is_cell = False
+    """Whether it is a cell of another region."""
+
+    def _view_memory(self, memory: memoryview, head_bytes: int) -> None:
+        self._memory = memory
         self._header = np.frombuffer(self._memory, HEADER, count=1)
         facts = self._header[0].copy()
-        _check(facts, size)
+        _check(facts, len(memory), head_bytes)
         self.extent = int(facts["extent"])
         self.token = int(facts["token"])
         self.counters: Counter[str] = Counter()
@@ -109,6 +124,24 @@ class Region:
         self._seen = self._header["collector_seen_ns"]
         self._wakes = self._header["wakes"]
         self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
+
+    @property
+    def pid(self) -> int:
+        """Pid of the process in its own namespace."""
+        return int(self._header["pid"][0])
+
+    @property
+    def follows_another(self) -> bool:
+        """Whether the process has replaced another region of the same program by it."""
+        return bool(self._header["before_token"][0])
+
+    def cells(self) -> Cells | None:
+        """Return the cells in which forked children of the process may begin; None: it has none."""
+        return Cells.of(self._memory)
+
+    def heads(self) -> npt.NDArray[np.uint64]:
+        """Return the current heads of its rings."""
+        return self._heads.copy()
 
     def pace_words(self) -> PaceWords:
         """Return the pacing words, which outlive the region."""
@@ -177,7 +210,12 @@ class Region:
         """True when it should be read soon, so that it does not overflow."""
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
 
-    def drain(self, most: int, on_drops: Callable[[], None] = lambda: None) -> Iterator[tuple[int, Lines]]:
+    def drain(
+        self,
+        most: int,
+        on_drops: Callable[[], None] = lambda: None,
+        heads: npt.NDArray[np.uint64] | None = None,
+    ) -> Iterator[tuple[int, Lines]]:
         """Yield (tid, lines of one ring), about ``most`` lines in all. It frees them when the next are requested.
 
         The caller must copy the lines. They begin with a record, and never end between a record and its words. Only
@@ -187,8 +225,9 @@ class Region:
             most: approximate maximum number of lines.
             on_drops: function called before the first lines if full rings have dropped calls since the last time.
                 ``counts`` then includes all that were dropped between these lines.
+            heads: earlier result of ``heads``: lines after it are left in the rings.
         """
-        heads = self._heads.copy()
+        heads = self.heads() if heads is None else heads
         fence()  # read lines and counters after the head that announces them
         if self._have_dropped(heads):
             on_drops()
@@ -327,7 +366,7 @@ def _end_of_records(lines: Lines, most: int) -> int:
     return most + int(records[0]) if len(records) else len(lines)
 
 
-def _check(facts: Any, size: int) -> None:
+def _check(facts: Any, size: int, head_bytes: int) -> None:
     if int(facts["magic"]) != MAGIC or int(facts["layout"]) != LAYOUT or int(facts["region_bytes"]) != size:
         raise ProtocolError(f"a region starts with its magic, layout {LAYOUT} and its true size")
     for name, most in MAX_HEADER_VALUES.items():
@@ -345,5 +384,5 @@ def _check(facts: Any, size: int) -> None:
         ("rings_offset", slots * lines * LINE_BYTES),
     ):
         at = int(facts[start])
-        if at % 8 or at < HEADER_BYTES or at + length > size:
+        if at % 8 or at < head_bytes or at + length > size:
             raise ProtocolError(f"{start} lies outside the region")

@@ -6,7 +6,9 @@ import contextlib
 import errno
 import os
 import resource
+import select
 import socket
+import time
 from typing import Final
 
 GONE: Final = -1
@@ -19,6 +21,9 @@ _SO_PEERPIDFD: Final = 77
 _FREE_DESCRIPTORS: Final = 16
 """Descriptors that are left free for everything else."""
 _SPARE_COUNT: Final = 2
+MAX_PID: Final = 2**31 - 1
+_CLOCK_STEP_NS: Final = 20_000_000
+"""More than a step of the start times in /proc."""
 _STATE, _THREADS, _STARTED = 0, 17, 19  # fields of /proc/PID/stat, after the command
 
 
@@ -88,6 +93,41 @@ def watch_of(peer: socket.socket, pid: int) -> int:
         return watch
     os.close(watch)
     return UNWATCHED
+
+
+def watch_begun(pid: int, begun_ns: int) -> int:
+    """Return what ``watch_of`` returns, for a process that ran at a time (CLOCK_MONOTONIC): its pid may be reused."""
+    try:
+        watch = os.pidfd_open(pid) if 0 < pid <= MAX_PID else GONE
+    except OSError as error:
+        return _watch_after_error(error)
+    if watch == GONE:
+        return GONE
+    if has_ended(watch) or _started_after(pid, begun_ns):
+        os.close(watch)
+        return GONE
+    if watch < resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _FREE_DESCRIPTORS:
+        return watch
+    os.close(watch)
+    return UNWATCHED
+
+
+def has_ended(watch: int) -> bool:
+    """Return whether the process of a pidfd has ended; False if that is unknown."""
+    if watch < 0:
+        return watch == GONE
+    asking = select.poll()  # select() does not support descriptors from 1,024 on
+    asking.register(watch, select.POLLIN)
+    return bool(asking.poll(0))
+
+
+def _started_after(pid: int, at_ns: int) -> bool:
+    fields = _stat_of(pid)
+    if len(fields) <= _STARTED:
+        return False
+    suspended_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
+    started_ns = int(fields[_STARTED]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    return started_ns > at_ns + suspended_ns + _CLOCK_STEP_NS
 
 
 def _watch_after_error(error: OSError) -> int:

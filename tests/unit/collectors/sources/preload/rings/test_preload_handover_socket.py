@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from iotide.collectors.sources.preload.rings.mapping import mapped
+from iotide.collectors.sources.preload.rings.received_descriptors import mapped
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import ConfigError
 from support.system.waiting import wait_for

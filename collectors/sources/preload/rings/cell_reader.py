@@ -1,0 +1,215 @@
+"""Read the children that began in cells of their parents' regions, for a drain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol
+
+from .....events import ProtocolError
+from .cells import Cell, Cells
+from .ended_process import MAX_LINES, EndedProcesses, read_cell
+from .handover_socket import Arrival, HandoverSocket
+from .process_image import DrainReceiver, ProcessImage
+from .region import Region
+from .watching import GONE, watch_begun
+
+OVERLAP_S: Final = 1.0
+"""Time for which threads may still write into a replaced region, and an extent may follow a cell."""
+_YOUNG_S: Final = 0.02
+"""Time after which the cell of a running process is read like a region, s. Before, most processes end."""
+_NEVER_NS: Final = 1 << 62
+
+
+class ImageReader(Protocol):
+    """What reads the process images that are found in cells."""
+
+    def start(self, token: int, process: ProcessImage, receiver: DrainReceiver) -> None:
+        """Begin to read a process image, which ends earlier ones of its process."""
+        ...
+
+    def is_known(self, token: int) -> bool:
+        """Return whether a process image is being read."""
+        ...
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a further process image can be read."""
+        ...
+
+    def handle(self, arrival: Arrival | EndedProcesses | Exception, receiver: DrainReceiver) -> None:
+        """Accept what has arrived at the socket."""
+        ...
+
+    def pass_ended(self, data: bytes, receiver: DrainReceiver) -> None:
+        """Pass on processes that have ended, each after earlier images of it."""
+        ...
+
+    def refuse(self, error: Exception, receiver: DrainReceiver) -> None:
+        """Report a refused process."""
+        ...
+
+
+class CellReader:
+    """Reads cells of processes that have ended, and makes images of those of others.
+
+    Args:
+        images: reader of the images.
+        handover_socket: socket at which other processes arrive.
+    """
+
+    def __init__(self, images: ImageReader, handover_socket: HandoverSocket) -> None:
+        self._images = images
+        self._socket = handover_socket
+        self._all: list[Cells] = []
+        self.reads_ended = True
+        """Pass on whole processes that have ended; otherwise all of them are made images."""
+
+    def open(self, process: ProcessImage) -> None:
+        """Let children of a process begin in the cells of its region, if their pids have the same meaning here."""
+        if process.watch == GONE or process.first.pid != process.pid or not _shares_pids(process.pid):
+            return
+        if (cells := process.first.cells()) is not None:
+            cells.open()
+            process.cells = cells
+            self._all.append(cells)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether a process is in a cell and not read yet."""
+        return any(cells.begun() for cells in self._all)
+
+    def read(self, receiver: DrainReceiver, now_s: float) -> bool:
+        """Read the cells of processes that have ended, and those of others after a while.
+
+        Returns:
+            Whether there were any.
+        """
+        news = False
+        for cells in self._all[:]:
+            if begun := cells.begun():
+                news = self._read(cells, begun, receiver, now_s) or news
+            elif cells.closed_s is not None and now_s - cells.closed_s > OVERLAP_S and not cells.are_used:
+                self._all.remove(cells)
+        return news
+
+    def read_before(self, pids: Container[int], receiver: DrainReceiver, now_s: float, *, replaced: bool) -> None:
+        """Read the cells of earlier images of processes.
+
+        Args:
+            pids: the processes.
+            receiver: receiver of the data.
+            now_s: time, s.
+            replaced: threads may still write into these cells.
+        """
+        for cells in self._all:
+            for cell in cells.begun():
+                if cell.pid in pids and replaced:
+                    self._adopt(cells, cell, receiver, now_s)
+                elif cell.pid in pids:
+                    self._read_ended(cells, cell, receiver, now_s)
+
+    def adopt_token(self, token: int, receiver: DrainReceiver, now_s: float) -> ProcessImage | None:
+        """Make an image of a process that has left its cell; None: there is none."""
+        for cells in self._all:
+            for cell in cells.begun():
+                if cell.has_left and cells.token(cell.place) == token:
+                    return self._adopt(cells, cell, receiver, now_s)
+        return None
+
+    def close(self, receiver: DrainReceiver, now_s: float) -> list[ProcessImage]:
+        """Let no further process begin in a cell, and make images of those that are there."""
+        for cells in self._all:
+            cells.close(now_s)
+        found = [
+            self._adopt(cells, cell, receiver, now_s) for cells in self._all for cell in cells.begun() if cell.order
+        ]
+        return [process for process in found if process is not None]
+
+    def _read(self, cells: Cells, begun: list[Cell], receiver: DrainReceiver, now_s: float) -> bool:
+        news = False
+        young: dict[int, Cell] = {}
+        for cell in begun:
+            if receiver.free_lines <= MAX_LINES:
+                break
+            if self._has_ended(cells, cell):
+                self._adopt_parents(cells, cell, young, receiver, now_s)
+                self._read_ended(cells, cell, receiver, now_s)
+                news = True
+            elif cell.order and self._images.has_room and self._is_old(cells, cell, now_s):
+                news = self._adopt(cells, cell, receiver, now_s) is not None or news
+            else:
+                young[cell.pid] = cell
+        seen = {(cell.place, cell.pid) for cell in young.values()}
+        cells.first_seen_s = {key: at_s for key, at_s in cells.first_seen_s.items() if key in seen}
+        return news
+
+    def _has_ended(self, cells: Cells, cell: Cell) -> bool:
+        with self._socket.spare_descriptor():
+            watch = watch_begun(cell.pid, cells.begun_ns(cell.place) if cell.order else _NEVER_NS)
+        if watch >= 0:
+            os.close(watch)
+        return watch == GONE
+
+    def _is_old(self, cells: Cells, cell: Cell, now_s: float) -> bool:
+        first_s = cells.first_seen_s.setdefault((cell.place, cell.pid), now_s)
+        return not self._socket.awaits_ends or now_s - first_s >= _YOUNG_S
+
+    def _adopt_parents(
+        self, cells: Cells, cell: Cell, young: dict[int, Cell], receiver: DrainReceiver, now_s: float
+    ) -> None:
+        """Make images of the running ancestors of a process, the oldest first."""
+        parent = young.pop(cells.parent(cell.place), None)
+        if parent is not None and parent.order:
+            self._adopt_parents(cells, parent, young, receiver, now_s)
+            self._adopt(cells, parent, receiver, now_s)
+
+    def _read_ended(self, cells: Cells, cell: Cell, receiver: DrainReceiver, now_s: float) -> None:
+        if not cells.is_unread(cell):  # read with another process
+            return
+        if not cell.order:  # it ended while it began
+            cells.free(cell.place)
+            return
+        is_whole = self.reads_ended and not cells.has_left(cell.place)
+        data = read_cell(cells.memory(cell.place), cell.pid) if is_whole else None
+        if data is None:
+            self._adopt(cells, cell, receiver, now_s, ended=True)
+            return
+        cells.take(cell.place)
+        for arrival in self._socket.take_before(data):
+            self._images.handle(arrival, receiver)
+        self._images.pass_ended(data, receiver)
+        cells.free(cell.place)
+
+    def _adopt(
+        self, cells: Cells, cell: Cell, receiver: DrainReceiver, now_s: float, *, ended: bool = False
+    ) -> ProcessImage | None:
+        """Read a cell as the first region of its process; None: it is read already, or malformed."""
+        if not cells.is_unread(cell):
+            return None
+        begun_ns = cells.begun_ns(cell.place)
+        try:
+            region = Region.in_cell(cells.take(cell.place))
+            if self._images.is_known(region.token):
+                raise ProtocolError(f"process {cell.pid} has the token of another process in its cell")
+        except ProtocolError as error:
+            self._images.refuse(error, receiver)
+            cells.free(cell.place)
+            return None
+        with self._socket.spare_descriptor():
+            process = ProcessImage(cell.pid, region, GONE if ended else watch_begun(cell.pid, begun_ns))
+        process.free_cell = partial(cells.free, cell.place)
+        self._images.start(region.token, process, receiver)
+        if process.watch == GONE and cells.has_left(cell.place):  # its extent may be among the connections
+            process.until_s = now_s + OVERLAP_S
+        return process
+
+
+def _shares_pids(pid: int) -> bool:
+    """Return whether a process is in our pid namespace."""
+    try:
+        return Path(f"/proc/{pid}/ns/pid").samefile("/proc/self/ns/pid")
+    except OSError:
+        return False
