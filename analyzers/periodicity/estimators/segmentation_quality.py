@@ -11,7 +11,7 @@ from msgspec import Struct
 from .. import compiled
 from ..confidence import chance_in_time, chance_of, confidence_of_chance
 from ..phases.phase_volumes import VolumeSimilarity, volume_similarity, with_trailing_requests
-from ..phases.phases import Phases, Segmenter
+from ..phases.phases import Phases, Segmenter, median
 from ..phases.regularity import Regularity
 from ..phases.rhythm import no_walk_confidence, rhythm_confidence
 from ..tuning import TUNING
@@ -65,7 +65,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
     @property
     def typical_rate(self) -> float:
         """Volume of a typical phase over the period, bytes/s."""
-        return float(np.median(self.phases.volume)) / self.period
+        return median(self.phases.volume) / self.period
 
     def is_log_beside(self, other: PeriodCandidate) -> bool:
         """Return whether these phases have next to no bytes beside another's, as lines of a log beside checkpoints."""
