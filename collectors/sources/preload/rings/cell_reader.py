@@ -169,7 +169,7 @@ class CellReader:
     def _read_ended(self, cells: Cells, cell: Cell, receiver: DrainReceiver, now_s: float) -> None:
         if not cells.is_unread(cell):  # read with another process
             return
-        if not cell.order:  # it ended while it began
+        if not cells.has_begun(cell.place):  # asked again: it may have begun and ended since the cells were listed
             cells.free(cell.place)
             return
         is_whole = self.reads_ended and not cells.has_left(cell.place)

@@ -120,6 +120,11 @@ class Cells:
         self._taken.add(place)
         return self.memory(place)
 
+    def has_begun(self, place: int) -> bool:
+        """Return whether the process of a claimed cell has described itself; False if the cell is damaged."""
+        word = int(self._words[place])
+        return word >> _STAGE_SHIFT > CELL_LEFT and word & _PID_MASK <= MAX_PID
+
     def has_left(self, place: int) -> bool:
         """Return whether the process of a cell continues in an extent."""
         return bool(int(self._words[place]) >> _STAGE_SHIFT & CELL_LEFT)

@@ -157,6 +157,22 @@ def test_process_that_ended_while_it_began_has_its_cell_given_back(host: Host) -
         assert is_free(cell)
 
 
+def test_process_that_begins_and_ends_while_cells_are_read_loses_nothing(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with MadeCell(host.made, 3, ended_pid(), TOKEN, 0) as cell:
+
+        def watch(pid: int, begun_ns: int) -> int:
+            cell.put(2)
+            cell.claim["stage"] = 2
+            return GONE
+
+        monkeypatch.setattr(cell_reader, "watch_begun", watch)
+        host.poll()
+        assert host.told.starts(TOKEN) == [0, 1]
+        assert is_free(cell)
+
+
 def test_cell_of_a_running_process_is_read_after_a_while_and_again(host: Host) -> None:
     with running() as process, MadeCell(host.made, 0, process.pid, TOKEN) as cell:
         cell.put(2)
