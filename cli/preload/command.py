@@ -140,8 +140,7 @@ def check(file: Path, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def coverage(as_json: bool) -> None:
     """Count the traced functions by layer, in comparison with Recorder and Darshan."""
-    from ...collectors.wrappers.peer_coverage import PEERS
-    from .signature_summaries import coverage_by_layer
+    from .signature_summaries import PEERS, coverage_by_layer
 
     rows = coverage_by_layer()
     if as_json:

@@ -20,7 +20,7 @@ CORE_FOLDERS: Final = ("base", "state", "tables", "recording", "libc")
 ALL_LAYERS: Final = "layers"
 """The library of all layers above libc. Loading each library separately costs time in each process."""
 
-_OTHERS: Final = ("__init__", "__main__", "headers", "peers", "printing")
+_OTHERS: Final = ("__init__", "__main__", "headers")
 """Modules here that do not affect the writing and compiling of wrappers."""
 _OWNER: Final = b"iotide\0"
 _DIGEST_LENGTH: Final = 32
