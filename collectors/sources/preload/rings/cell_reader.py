@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from .....events import ProtocolError
+from ..records.ring_layout import CELL_LINES
 from .cells import Cell, Cells
 from .ended_process import MAX_LINES, EndedProcesses, read_cell
 from .handover_socket import Arrival, HandoverSocket
@@ -64,6 +65,7 @@ class CellReader:
         self._images = images
         self._socket = handover_socket
         self._all: list[Cells] = []
+        self._unread = False
         self.reads_ended = True
         """Pass on whole processes that have ended; otherwise all of them are made images."""
 
@@ -81,13 +83,18 @@ class CellReader:
         """Whether a process is in a cell and not read yet."""
         return any(cells.begun() for cells in self._all)
 
+    @property
+    def had_unread(self) -> bool:
+        """Whether ``read`` has left a running process in its cell."""
+        return self._unread
+
     def read(self, receiver: DrainReceiver, now_s: float) -> bool:
         """Read the cells of processes that have ended, and those of others after a while.
 
         Returns:
             Whether there were any.
         """
-        news = False
+        news = self._unread = False
         for cells in self._all[:]:
             if begun := cells.begun():
                 news = self._read(cells, begun, receiver, now_s) or news
@@ -109,7 +116,7 @@ class CellReader:
                 if cell.pid in pids and replaced:
                     self._adopt(cells, cell, receiver, now_s)
                 elif cell.pid in pids:
-                    self._read_ended(cells, cell, receiver, now_s)
+                    self._read_ended(cells, [cell], receiver, now_s)
 
     def adopt_token(self, token: int, receiver: DrainReceiver, now_s: float) -> ProcessImage | None:
         """Make an image of a process that has left its cell; None: there is none."""
@@ -129,19 +136,28 @@ class CellReader:
         return [process for process in found if process is not None]
 
     def _read(self, cells: Cells, begun: list[Cell], receiver: DrainReceiver, now_s: float) -> bool:
-        news = False
         young: dict[int, Cell] = {}
+        ended: list[Cell] = []
+        lines, news = 0, False
         for cell in begun:
-            if receiver.free_lines <= MAX_LINES:
+            if receiver.free_lines <= lines + MAX_LINES:
                 break
             if self._has_ended(cells, cell):
-                self._adopt_parents(cells, cell, young, receiver, now_s)
-                self._read_ended(cells, cell, receiver, now_s)
                 news = True
+                if cells.parent(cell.place) in young:
+                    self._read_ended(cells, ended, receiver, now_s)
+                    self._adopt_parents(cells, cell, young, receiver, now_s)
+                    ended = []
+                ended.append(cell)
+                lines += CELL_LINES
             elif cell.order and self._images.has_room and self._is_old(cells, cell, now_s):
+                self._read_ended(cells, ended, receiver, now_s)
                 news = self._adopt(cells, cell, receiver, now_s) is not None or news
+                ended = []
             else:
                 young[cell.pid] = cell
+        self._read_ended(cells, ended, receiver, now_s)
+        self._unread = self._unread or bool(young)
         seen = {(cell.place, cell.pid) for cell in young.values()}
         cells.first_seen_s = {key: at_s for key, at_s in cells.first_seen_s.items() if key in seen}
         return news
@@ -166,22 +182,34 @@ class CellReader:
             self._adopt_parents(cells, parent, young, receiver, now_s)
             self._adopt(cells, parent, receiver, now_s)
 
-    def _read_ended(self, cells: Cells, cell: Cell, receiver: DrainReceiver, now_s: float) -> None:
-        if not cells.is_unread(cell):  # read with another process
-            return
-        if not cells.has_begun(cell.place):  # asked again: it may have begun and ended since the cells were listed
-            cells.free(cell.place)
-            return
-        is_whole = self.reads_ended and not cells.has_left(cell.place)
-        data = read_cell(cells.memory(cell.place), cell.pid) if is_whole else None
-        if data is None:
+    def _read_ended(self, cells: Cells, ended: list[Cell], receiver: DrainReceiver, now_s: float) -> None:
+        """Read cells of processes that have ended, those in between that need an image on their own."""
+        found: list[tuple[Cell, bytes]] = []
+        for cell in ended:
+            if not cells.is_unread(cell):  # read with another process
+                continue
+            if not cells.has_begun(cell.place):  # asked again: it may have begun and ended since the cells were listed
+                cells.free(cell.place)
+                continue
+            is_whole = self.reads_ended and not cells.has_left(cell.place)
+            if (data := read_cell(cells.memory(cell.place), cell.pid) if is_whole else None) is not None:
+                cells.take(cell.place)
+                found.append((cell, data))
+                continue
+            self._pass_ended(cells, found, receiver)
+            found = []
             self._adopt(cells, cell, receiver, now_s, ended=True)
+        self._pass_ended(cells, found, receiver)
+
+    def _pass_ended(self, cells: Cells, found: list[tuple[Cell, bytes]], receiver: DrainReceiver) -> None:
+        if not found:
             return
-        cells.take(cell.place)
-        for arrival in self._socket.take_before(data):
+        entries = b"".join(data for _, data in found)
+        for arrival in self._socket.take_before(entries):
             self._images.handle(arrival, receiver)
-        self._images.pass_ended(data, receiver)
-        cells.free(cell.place)
+        self._images.pass_ended(entries, receiver)
+        for cell, _ in found:
+            cells.free(cell.place)
 
     def _adopt(
         self, cells: Cells, cell: Cell, receiver: DrainReceiver, now_s: float, *, ended: bool = False

@@ -189,7 +189,7 @@ class Drain:
         ``events`` is then signalled in time. Poll at least every second: processes check that the collector is there.
         """
         cannot = [process for process in self._processes.values() if not process.first.sleep()]
-        return not (cannot or self._handover_socket.has_unread_peers or self._cells.has_unread)
+        return not (cannot or self._handover_socket.has_unread_peers or self._cells.had_unread)
 
     def stop_reading(self, token: int) -> None:
         """Stop reading a process at the end of the current poll."""
