@@ -94,32 +94,39 @@ class _Limits(ctypes.Structure):
     ]
 
 
+class FoundPhases:
+    """Memory for the phases of one signal, as each of its hypotheses fills it anew.
+
+    Args:
+        running: cumulative sum of the signal.
+        runs: first bin of each run above the threshold and one after its last, by turns.
+    """
+
+    def __init__(self, running: Floats, runs: Positions) -> None:
+        self.bins, self.runs, self.room = len(running) - 1, len(runs) // 2, len(running) // 2 + 1
+        self.positions, self.values = np.empty((2, self.room), np.int64), np.empty((4, self.room))
+        self.addresses = running.ctypes.data, runs.ctypes.data, self.positions.ctypes.data, self.values.ctypes.data
+
+
 def find_phases(
-    addresses: tuple[int, int], bins: int, runs: int, threshold: float, period: float, least: float
+    memory: FoundPhases, threshold: float, period: float, least: float
 ) -> tuple[Floats, Floats, Floats, Positions, Positions] | None:
     """Return the columns of the phases that a hypothesis of the period finds, with whole bins as starts and ends.
 
     Args:
-        addresses: addresses of the cumulative sum of the signal, float64[bins + 1], and of the first bin and the stop
-            of each run above the threshold, int64[runs, 2].
-        bins: number of bins.
-        runs: number of runs.
+        memory: signal, and memory for its phases.
         threshold: noise threshold, in the signal's unit.
         period: hypothesis, bins.
         least: minimum volume, as a share of a typical one.
     """
     if (library := native()) is None:
         return None
-    room = bins // 2 + 1
-    positions, values = np.empty((2, room), np.int64), np.empty((4, room))
-    width = int(period * TUNING.segmentation.smoothing_periods)
-    gap = period * TUNING.segmentation.max_gap_periods
+    running, runs, positions, values = memory.addresses
     count = library.segments_find(
-        addresses[0], bins, addresses[1], runs, threshold, width, gap, least,
-        room, positions.ctypes.data, values.ctypes.data,
+        running, memory.bins, runs, memory.runs, threshold, int(period * TUNING.segmentation.smoothing_periods),
+        period * TUNING.segmentation.max_gap_periods, least, memory.room, positions, values,
     )  # fmt: skip
-    # copies, as the rooms are far larger
-    edges, columns = positions[:, :count].copy(), values[:3, :count].copy()
+    edges, columns = memory.positions[:, :count].copy(), memory.values[:3, :count].copy()
     return columns[0], columns[1], columns[2], edges[0], edges[1]
 
 

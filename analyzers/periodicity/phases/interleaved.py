@@ -69,7 +69,9 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
     one = _best_train(start, np.arange(n))
     if one is None:
         return None
-    rest = np.setdiff1d(np.arange(n), one.members, assume_unique=True)
+    left = np.ones(n, bool)
+    left[one.members] = False
+    rest = np.flatnonzero(left)
     other = _best_train(start, rest) if len(rest) >= _INTERVALS.min_intervals else None
     if other is None or n - len(one.members) - len(other.members) > TUNING.tolerances.irregular_spread * n:
         return None
@@ -89,9 +91,10 @@ def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
         period: its period, bins.
     """
     reach = TUNING.tolerances.correct_period * period
+    begin, end = phases.start - reach, phases.end + reach
 
     def covered(at: float) -> bool:
-        return bool(((phases.start - reach <= at) & (at <= phases.end + reach)).any())
+        return bool(((begin <= at) & (at <= end)).any())
 
     hidden: list[float] = []
     for start, after in pairwise(own.start.tolist()):

@@ -111,9 +111,7 @@ class Segmenter:
         ``least`` is the minimum volume of a phase as a share of a typical one; by default the usual share.
         """
         least = _SEGMENTATION.min_volume_share if least is None else least
-        found = compiled.find_phases(
-            self._addresses, len(self.values), len(self._runs[0]), self.threshold, period, least
-        )
+        found = compiled.find_phases(self._found, self.threshold, period, least)
         if found is not None:
             return Phases(*found)
         first, stop, volume = self._stretches(period)
@@ -200,9 +198,8 @@ class Segmenter:
         return replace(phases, volume=volume)
 
     @cached_property
-    def _addresses(self) -> tuple[int, int]:
-        """Addresses of the cumulative sum, and of the edges of runs."""
-        return self.running.ctypes.data, self._edges.ctypes.data
+    def _found(self) -> compiled.FoundPhases:
+        return compiled.FoundPhases(self.running, self._edges)
 
     @cached_property
     def _active(self) -> Floats:

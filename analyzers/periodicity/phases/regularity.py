@@ -143,15 +143,15 @@ def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: fl
     if n < _INTERVALS.min_intervals:
         return None
     pauses = (start[1:] - end[:-1])[-n:]
-    pause = float(pauses.sum()) / n
-    if pause < TUNING.next_phase.min_end_clock_pause * found.period or float(pauses.min()) <= 0:
+    pause, spread = _mean_and_spread(pauses, RESOLVED)
+    if pause < TUNING.next_phase.min_end_clock_pause * found.period:
         return None
     # share of a pause available to chance, since gaps in phases are closed
     free = max(pause - max(shortest - 1, 0.0), 1e-3 * pause)
-    deviation, most = _deviation(pauses), TUNING.tolerances.clearly_smaller_spread * found.spread * free
+    deviation, most = spread * pause, TUNING.tolerances.clearly_smaller_spread * found.spread * free
+    if (deviation >= most and not _has_longer(found.intervals)) or float(pauses.min()) <= 0:
+        return None
     if deviation >= most:
-        if not _has_longer(found.intervals):
-            return None
         own = classify_intervals(pauses)
         usual = own.multiple == 1
         if not usual[-1] or not _may_be_stray(found.intervals, ~usual, _INTERVALS.max_long_pause_share):
@@ -289,15 +289,17 @@ def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
     return replace(found, since=phases - 1 - len(found.intervals))
 
 
-def _mean_and_spread(intervals: Floats) -> tuple[float, float]:
-    n = len(intervals)
-    period = max(float(intervals.sum()) / n, 1e-9)
-    off = intervals - period
-    return period, math.sqrt(float(off @ off) / (n - 1) + _BIN_VARIANCE) / period
+def _mean_and_spread(values: Floats, resolved: float) -> tuple[float, float]:
+    """Return the mean, and the deviation over it. ``resolved`` is the variance of the resolution, bins squared."""
+    if (found := compiled.measure(values, resolved)) is not None:
+        return found
+    mean = max(float(values.sum()) / len(values), 1e-9)
+    off = values - mean
+    return mean, math.sqrt(float(off @ off) / (len(values) - 1) + resolved) / mean
 
 
 def _measure(intervals: Floats, shortest: float) -> Regularity:
     n = len(intervals)
-    period, spread = compiled.measure(intervals, _BIN_VARIANCE) or _mean_and_spread(intervals)
+    period, spread = _mean_and_spread(intervals, _BIN_VARIANCE)
     free = max(1 - shortest / period, 1e-3)  # share of an interval available to chance
     return Regularity(period, spread, chance_of(spread / free, n), intervals)
