@@ -50,7 +50,13 @@ class CollectorSettings(BaseModel):
         le=60,
         description="Seconds between polls while there is no new data; up to ten times as long after a long silence.",
     )
-    linger_s: float = Field(0.05, ge=0, le=10, description="Maximum time that events wait for a fuller batch, s.")
+    linger_s: float = Field(
+        0.05,
+        ge=0,
+        le=10,
+        description="Maximum time that events wait for a fuller batch, s; at least a second while earlier batches "
+        "wait for the aggregator.",
+    )
     batch_events: int = Field(
         16_384, ge=1, le=MAX_BATCH_EVENTS, description="Number of events from which a batch is sent without waiting."
     )

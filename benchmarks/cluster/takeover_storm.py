@@ -37,7 +37,7 @@ from iotide.daemon.cluster.partitions import partition_of, plan
 from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.settings import AggregatorSettings
-from iotide.events import StreamInfo
+from iotide.events import Definitions, StreamInfo
 from iotide.events.network.wire import Heartbeat, Hello, encode, encode_batch
 
 NODES: Final = int(os.environ.get("IOTIDE_NODES", "10000"))
@@ -56,6 +56,10 @@ STEP_S: Final = 0.1
 MESSAGES: Final = 20_000
 HELLOS: Final = 5_000
 LONGEST_S: Final = 3600.0
+SMALL: Final = (1, 16, 256)
+"""Events of small batches."""
+SMALL_STREAMS: Final = 160
+SMALL_BATCHES: Final = 40
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,30 @@ def owner_seconds() -> tuple[float, float]:
     return hello, (time.process_time() - start) / (len(batches) * len(batches[0]))
 
 
+def batch_seconds(length: int) -> float:
+    """Return the CPU time of a batch of a few events at the owner of its job: one of many streams, as of a process."""
+    aggregator = Aggregator(AggregatorSettings(), lambda: 1.7e9)
+    core = IngestCore(aggregator, IngestSettings())
+    names = [f"s{number}" for number in range(SMALL_STREAMS)]
+    for at, name in enumerate(names):
+        info = StreamInfo(job=f"j{at // STREAMS}", source="bench", pid=at + 1)
+        core.receive(b"0", encode(Hello(collector="c", stream=name, info=info)), 0.0)
+    batches = make_batches(SMALL_BATCHES, length, start_ns=int(1.7e18))
+    nothing = Definitions([], [])
+    messages = [
+        encode_batch(name, at, batch, DEFINITIONS if at == 1 else nothing)
+        for at, batch in enumerate(batches, 1)
+        for name in names
+    ]
+    start = time.process_time()
+    for frames in messages:
+        core.receive(b"0", frames, 0.0)
+    for session in aggregator.jobs.awake:
+        session.analyzers.losses("layers")
+        session.compact()
+    return (time.process_time() - start) / len(messages)
+
+
 def storm(costs: Costs, lost: int) -> tuple[float, float, float]:
     """Simulate the loss of members.
 
@@ -222,6 +250,12 @@ def measure() -> list[Figure]:
         Figure("one message at a gateway, CPU time", costs.gateway * 1e6, "us", better="lower"),
         Figure("one HELLO at the owner, CPU time", costs.hello * 1e6, "us", better="lower"),
         Figure("one event at the owner, CPU time", costs.event * 1e9, "ns", better="lower"),
+        *(
+            Figure(
+                f"batch of {length} events at the owner, CPU time", batch_seconds(length) * 1e6, "us", better="lower"
+            )
+            for length in SMALL
+        ),
         Figure("gateways busy with messages and heartbeats", NODES * costs.gateway * 2, "cores", better="lower"),
         Figure("partitions busy with events", NODES * EVENTS * costs.event, "cores", better="lower"),
         Figure("journal, before replication", NODES * EVENTS * EVENT_BYTES / 1e6, "MB/s", better="lower"),

@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -24,6 +25,9 @@ from .heartbeats import ClockOffset, Heartbeats
 from .shipper_state import NoShipperState, ShipperState
 from .spool_files import SpoolFiles
 from .window import InFlight, SendWindow, Sent
+
+_MERGE_BEHIND_S: Final = 1.0
+"""Time for which events wait for a fuller batch while others wait for credit, s."""
 
 
 class Shipper:
@@ -141,8 +145,15 @@ class Shipper:
         return with_end.of_batch(self._settings.batch, self._settings.ends_job)
 
     def tick(self, now_s: float) -> None:
-        """End the merging of chunks that have waited long enough; called also while nothing can be sent."""
-        for wire_id in self._merging.waiting_since(now_s - self._settings.linger_s):
+        """End the merging of chunks that have waited long enough; called also while nothing can be sent.
+
+        While earlier batches wait for credit, they would only wait behind them. They are merged for longer instead: a
+        batch of a few events costs the aggregator as much as one of hundreds.
+        """
+        linger_s = self._settings.linger_s
+        if len(self._backlog):
+            linger_s = max(linger_s, _MERGE_BEHIND_S)
+        for wire_id in self._merging.waiting_since(now_s - linger_s):
             self._queue_open(wire_id, now_s)
 
     def flush(self, now_s: float) -> None:

@@ -142,6 +142,25 @@ def test_slow_aggregator_is_not_sent_everything_again_and_again() -> None:
     assert shipper.counters["batches_resent"] <= 2
 
 
+def test_events_that_would_wait_for_credit_are_merged() -> None:
+    sink = RememberingSink()
+    shipper, core = pair(sink)
+    core.credit_of = lambda _: 1
+    wire = Wire(shipper, core)
+    shipper.take([Opened("busy", INFO), Opened("quiet", INFO)], 0.0)
+    wire.step()
+    shipper.take([Chunk("quiet", numbered(0, 1), NOTHING)], wire.now)
+    for at in range(400):  # 20 s, in which every other second passes without an answer
+        shipper.take([Chunk("busy", numbered(at, 1), NOTHING)], wire.now)
+        wire.step(seconds=0.05, most=int(at % 40 < 20))
+        if at == 60:
+            assert [len(starts) for name, starts in sink.starts.items() if name.endswith("quiet")] == [1]
+    shipper.take([Closed("busy"), Closed("quiet")], wire.now)
+    wire.settle()
+    assert [starts for name, starts in sink.starts.items() if name.endswith("busy")] == [list(range(400))]
+    assert core.stats.batches < 250
+
+
 def test_silent_aggregator_is_asked_less_and_less_often() -> None:
     shipper = heard(Shipper("c", CollectorSettings(away_after_s=600, linger_s=0)))
     shipper.take([Opened("s", INFO), Chunk("s", numbered(0, 3), NOTHING)], 0.0)
