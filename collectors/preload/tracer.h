@@ -28,6 +28,12 @@ static inline uint32_t iotide_traced(struct iotide_site *site) {
     return likely(state == SITE_ON) || state == SITE_SILENT || (state == SITE_NEW && iotide_filter_site(site)) ? as : 0;
 }
 
+/* Determines what a first call would, if the process is traced. */
+static inline void iotide_prepare(struct iotide_site *site) {
+    if (iotide_process_state && iotide_filter_site(site))
+        iotide_real(site);
+}
+
 static inline bool iotide_is_silent(struct iotide_site *site) {
     return atomic_load_explicit(&site->state, memory_order_relaxed) == SITE_SILENT;
 }

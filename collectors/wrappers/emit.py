@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
 
 from .model import SignatureFile, Statement
 from .plan import specification
-from .wrapper import Wrapper, signature_of
+from .wrapper import FREQUENT, Wrapper, signature_of
 
 _FIRST_SPACE: Final = 64
 """Spaces below are those of layers; libraries of the layer OTHER have their own spaces."""
+
+_PREPARE: Final = """\
+/* Before a fork: each child would do it, and write to a page for each. */
+__attribute__((constructor(102))) static void prepare_(void) {{
+{calls}
+}}
+"""
 
 _OUT_OF_LINE: Final = """\
 /* Not in each wrapper: a library may have a thousand, and its calls take longer than this one. */
@@ -83,7 +91,7 @@ def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
             for statement in file.statements
             for symbol in statement.symbols
         ],
-        "" if file.is_libc else _OUT_OF_LINE,
+        _prepared(symbols) if file.is_libc else _OUT_OF_LINE,
         _descriptor_helper(file),
     ]
     text = "\n".join(part + ("" if part.startswith("/*") else "\n") for part in parts if part)
@@ -92,6 +100,11 @@ def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
         for symbol in statement.symbols:
             text += f"\n/* {PurePath(file.path).name}:{statement.line} */\n{wrapper.text(symbol, gates.get(symbol, 0))}"
     return text
+
+
+def _prepared(symbols: Sequence[str]) -> str:
+    calls = [f"    iotide_prepare(&SITE({symbol}));" for symbol in symbols if symbol in FREQUENT]
+    return _PREPARE.format(calls="\n".join(calls)) if calls else ""
 
 
 def _banner(file: SignatureFile, what: str) -> str:
@@ -166,9 +179,10 @@ def _site(file: SignatureFile, statement: Statement, symbol: str, gate: int) -> 
     text = specification(statement, grouped=bool(file.handle_group), datatypes=bool(file.datatype))
     spec = text.replace("\\", "\\\\").replace('"', '\\"')
     linkage = "" if statement.custom else "static "
+    place = "FORK_WRITTEN " if file.is_libc and symbol in FREQUENT else ""
     return "\n".join(
         [
-            f"{linkage}struct iotide_site SITE({symbol}) = {{",
+            f"{linkage}{place}struct iotide_site SITE({symbol}) = {{",
             f"    .layer = LAYER_{file.layer},",
             f"    .kind = KIND_{statement.kind},",
             f"    .class = CLASS_{statement.group.upper()},",

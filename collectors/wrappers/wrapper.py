@@ -20,6 +20,11 @@ OFF_BY_DEFAULT: Final = ("char", "memory")
 PACED: Final = ("READ", "WRITE", "SYNC")
 """Kinds of libc's calls that wait for their turn if pacing is enabled (``preload/recording/pace.h``)."""
 
+FREQUENT: Final = frozenset(
+    {"open", "open64", "close", "read", "write", "dup2", "fcntl", "fcntl64", "lseek", "lseek64", "openat"}
+)
+"""Functions of libc that most short processes call."""
+
 
 def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ()) -> str:
     """Return the prototype of one of a call's functions; further: additional parameters."""
@@ -48,7 +53,7 @@ class Wrapper:
     def text(self, symbol: str, gate: int = 0) -> str:
         """Return the function's C text; gate: the index of its gate in its library."""
         if self._file.is_libc:
-            hot = "HOT " if self._statement.group == "data" else ""
+            hot = ("HOT " if self._statement.group == "data" else "") + ("FREQUENT " if symbol in FREQUENT else "")
             return _function(f"EXPORT {hot}{signature_of(self._statement, symbol)}", self._libc(symbol))
         caller = "const void *caller = __builtin_return_address(0);"
         if self._statement.group not in OFF_BY_DEFAULT:

@@ -21,6 +21,8 @@
 /* Words that a forked child writes at its beginning are contiguous, because the child gets a copy of each written
  * page. */
 #define FORK_WRITTEN __attribute__((section("iotide_fork_written")))
+/* Functions that most short processes call are contiguous: a forked child maps code by pages. */
+#define FREQUENT __attribute__((hot))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

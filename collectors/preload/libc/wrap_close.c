@@ -17,7 +17,7 @@ static const struct iotide_target nothing = {0, 0};
 /* ---- close ---- */
 
 #define CLOSE(symbol)                                                                                           \
-    EXPORT int symbol(int fd) {                                                                                 \
+    EXPORT FREQUENT int symbol(int fd) {                                                                        \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                  \
         struct iotide_target target = iotide_tracks_descriptors() ? iotide_unregister_descriptor(fd) : nothing; \
         int result = REAL(symbol)(fd);                                                                          \
@@ -55,8 +55,8 @@ EXPORT void closefrom(int first) {
 /* ---- duplicate ---- */
 
 /* The last word is the result. */
-int iotide_record_duplicate(struct iotide_span span, struct iotide_site *site, int from, int to, uint64_t *words,
-                            unsigned int count) {
+FREQUENT int iotide_record_duplicate(struct iotide_span span, struct iotide_site *site, int from, int to,
+                                     uint64_t *words, unsigned int count) {
     if (!span.start_ns) {
         if (to >= 0 && to != from && iotide_tracks_descriptors())
             iotide_unregister_descriptor(to);
@@ -84,7 +84,7 @@ EXPORT int dup(int fd) {
 }
 
 #define DUP2(symbol)                                                                                       \
-    EXPORT int symbol(int fd, int to) {                                                                    \
+    EXPORT FREQUENT int symbol(int fd, int to) {                                                           \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                             \
         int result = REAL(symbol)(fd, to);                                                                 \
         return iotide_record_duplicate(span, &SITE(symbol), fd, result, (uint64_t[]){(uint64_t)to, 0}, 2); \
@@ -142,8 +142,8 @@ static bool has_integer_argument(int command) {
     }
 }
 
-static int record_control(struct iotide_span span, struct iotide_site *site, int fd, int command, void *argument,
-                          int result) {
+FREQUENT static int record_control(struct iotide_span span, struct iotide_site *site, int fd, int command,
+                                   void *argument, int result) {
     if (!span.start_ns)
         return result;
     iotide_end_span(&span);
@@ -164,7 +164,7 @@ static int record_control(struct iotide_span span, struct iotide_site *site, int
 }
 
 #define FCNTL(symbol)                                                              \
-    EXPORT int symbol(int fd, int command, ...) {                                  \
+    EXPORT FREQUENT int symbol(int fd, int command, ...) {                         \
         va_list more;                                                              \
         va_start(more, command);                                                   \
         void *argument = va_arg(more, void *);                                     \

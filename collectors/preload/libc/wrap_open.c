@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /* words: first the directory, if the call has one; then flags and mode. */
-static int record_open(struct iotide_span span, struct iotide_site *site, int fd, int directory, const char *path,
-                       const uint64_t *words, unsigned int count) {
+FREQUENT static int record_open(struct iotide_span span, struct iotide_site *site, int fd, int directory,
+                                const char *path, const uint64_t *words, unsigned int count) {
     if (span.start_ns && iotide_same_process()) {
         iotide_end_span(&span);
         struct iotide_target target = iotide_register_open(fd, directory, path);
@@ -31,7 +31,7 @@ static int record_open(struct iotide_span span, struct iotide_site *site, int fd
     }
 
 #define OPEN(symbol)                                                                                             \
-    EXPORT int symbol(const char *path, int flags, ...) {                                                        \
+    EXPORT FREQUENT int symbol(const char *path, int flags, ...) {                                               \
         MODE_OF(flags)                                                                                           \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                   \
         int fd = REAL(symbol)(path, flags, mode);                                                                \
@@ -43,7 +43,7 @@ OPEN(__open)
 OPEN(__open64)
 
 #define OPENAT(symbol)                                                                       \
-    EXPORT int symbol(int directory, const char *path, int flags, ...) {                     \
+    EXPORT FREQUENT int symbol(int directory, const char *path, int flags, ...) {            \
         MODE_OF(flags)                                                                       \
         struct iotide_span span = iotide_enter(&SITE(symbol));                               \
         int fd = REAL(symbol)(directory, path, flags, mode);                                 \

@@ -16,9 +16,13 @@
 
 static pthread_key_t exit_key;
 static bool has_exit_key;
+/* Whether the key is set in this thread; a forked child's first thread has it from its parent. */
+static __thread bool awaits_exit __attribute__((tls_model("initial-exec")));
 
-static void release_slot(void *slot) {
-    if (iotide_is_tracing() && iotide_self.slot == slot && iotide_self.generation == atomic_load(&iotide_generation))
+static void release_slot(void *thread) {
+    (void)thread;
+    awaits_exit = false;
+    if (iotide_is_tracing() && iotide_self.slot && iotide_self.generation == atomic_load(&iotide_generation))
         atomic_store_explicit(&iotide_self.slot->state, SLOT_RELEASED, memory_order_release);
     iotide_self.slot = NULL;
     iotide_self.generation = 0;
@@ -74,8 +78,8 @@ static int claim_slot_in(struct iotide_header *region) {
         iotide_self.made = atomic_load(&slot->made);
         iotide_self.slot = slot;
         iotide_self.generation = atomic_load(&iotide_generation);
-        if (has_exit_key)
-            pthread_setspecific(exit_key, slot);
+        if (has_exit_key && !awaits_exit)
+            awaits_exit = pthread_setspecific(exit_key, &iotide_self) == 0;
         return (int)i;
     }
     return -1;

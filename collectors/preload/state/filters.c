@@ -19,7 +19,9 @@ static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "h
 static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char", "memory"};
 
 static struct prefixes only, skip;
-FORK_WRITTEN static bool has_prefixes; /* stored beside data that each process reads: the tables are on separate pages */
+/* Beside data that each process reads: the tables are on separate pages. It is the first of these words in the library,
+ * so that all of them have one page. */
+FORK_WRITTEN _Alignas(4096) static bool has_prefixes;
 static uint32_t layers = ~0u;
 static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
 uint32_t iotide_sample = 1;

@@ -194,7 +194,7 @@ static void initialize_header(struct iotide_header *region, uint32_t extent, uin
     region->slots_offset = layout.slots_offset;
     region->log_offset = layout.log_offset;
     region->rings_offset = layout.rings_offset;
-    region->pid = (pid_t)iotide_syscall(SYS_getpid);
+    region->pid = iotide_own_pid;
     region->ppid = (pid_t)iotide_syscall(SYS_getppid);
     region->mount_namespace = known_namespace();
     atomic_store(&region->rank, atomic_load(&rank));

@@ -30,8 +30,8 @@ extern __attribute__((visibility("hidden"))) uint64_t iotide_cell_token; /* that
 static inline bool iotide_is_cell(const struct iotide_header *region) {
     return region && region == atomic_load_explicit(&iotide_cell, memory_order_relaxed);
 }
-/* Whether a region is the cell of a process that has ended, which others may use: this one shares that process's memory,
- * or was forked by it in a signal handler. */
+/* Whether a region is the cell of a process that has ended, which others may use: this process shares its memory, or was
+ * forked by it in a signal handler. */
 static inline bool iotide_is_lost_cell(const struct iotide_header *region) {
     return iotide_is_cell(region) &&
            (!iotide_is_tracing() || *(const volatile uint64_t *)&region->token != iotide_cell_token);

@@ -16,6 +16,9 @@
  * defined once. 44 bits are compared, so no two texts of a real program share a number. */
 static _Atomic uint64_t known_files[KNOWN_TEXTS];
 static _Atomic uint64_t known_strings[KNOWN_TEXTS];
+/* Of a process in a cell, which uses few: most of these pages would be written in it for the first time. */
+#define CELL_TEXTS 16
+FORK_WRITTEN static _Atomic uint64_t cell_files[CELL_TEXTS];
 /* Texts of the latest files, by number: places by hash would touch a page for each file. A thread that finds the table
  * locked does not write to it, and then only the hash identifies the file. */
 static struct stored_path {
@@ -216,7 +219,8 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
                        size_t length) {
     uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
     uint64_t hash = hash_of(text, length);
-    _Atomic uint64_t *known = &table[hash % KNOWN_TEXTS];
+    bool is_short = table == known_files && iotide_is_cell(atomic_load_explicit(&iotide_region, memory_order_relaxed));
+    _Atomic uint64_t *known = is_short ? &cell_files[hash % CELL_TEXTS] : &table[hash % KNOWN_TEXTS];
     uint64_t entry = atomic_load_explicit(known, memory_order_relaxed);
     if (entry && entry >> 32 == hash >> 32)
         return (uint32_t)entry;

@@ -20,7 +20,13 @@ static struct descriptor_words {
     _Atomic uint64_t descriptor;
     _Atomic uint64_t stream;
 } places[TABLE];
+#define LOW_NUMBERS 16
+FORK_WRITTEN static struct descriptor_words low_places[LOW_NUMBERS]; /* instead of the first places */
 FORK_WRITTEN static _Atomic int highest = -1; /* so that a forked child clears only what was used */
+
+static struct descriptor_words *place_of(int fd) {
+    return fd < LOW_NUMBERS ? &low_places[fd] : &places[fd];
+}
 
 static uint64_t pack(struct iotide_target target) {
     return (uint64_t)target.handle << 32 | target.file;
@@ -48,7 +54,7 @@ static struct descriptor_words *words_of(int fd) {
     int seen = atomic_load_explicit(&highest, memory_order_relaxed);
     while (fd > seen && !atomic_compare_exchange_weak(&highest, &seen, fd))
         ;
-    return &places[fd];
+    return place_of(fd);
 }
 
 static void store_descriptor_target(int fd, struct iotide_target target) {
@@ -153,7 +159,9 @@ static uint32_t file_of_descriptor(int fd, int directory, const char *path) {
     char *scratch = iotide_acquire_path_buffer();
     if (!scratch)
         return 0;
-    uint64_t hash = path && is_recent_name(path) ? hash_of(fd, directory, path, scratch) : 0;
+    /* Of a process in a cell, these pages would be written for the first time. */
+    bool is_short = iotide_is_cell(atomic_load_explicit(&iotide_region, memory_order_relaxed));
+    uint64_t hash = path && !is_short && is_recent_name(path) ? hash_of(fd, directory, path, scratch) : 0;
     _Atomic uint64_t *lately = &recent_opens[hash % RECENT_OPENS];
     uint64_t known = hash ? atomic_load_explicit(lately, memory_order_relaxed) : 0;
     if (known && known >> 32 == hash >> 32) {
@@ -180,7 +188,7 @@ struct iotide_target iotide_register_open(int fd, int directory, const char *pat
         target = (struct iotide_target){iotide_new_handle(), file_of_descriptor(fd, directory, path)};
         store_descriptor_target(fd, target);
         if (in_table(fd))
-            atomic_store_explicit(&places[fd].stream, 0, memory_order_relaxed);
+            atomic_store_explicit(&place_of(fd)->stream, 0, memory_order_relaxed);
     } else if (path && iotide_is_path(path, error)) {
         target.file = iotide_file_at(directory, path);
     }
@@ -192,7 +200,7 @@ void iotide_register_connect(int fd) {
     int error = errno;
     uint32_t file = in_table(fd) && iotide_same_process() ? file_of_descriptor(fd, 0, NULL) : 0;
     if (file)
-        store_descriptor_target(fd, (struct iotide_target){load_target(&places[fd].descriptor).handle, file});
+        store_descriptor_target(fd, (struct iotide_target){load_target(&place_of(fd)->descriptor).handle, file});
     errno = error;
 }
 
@@ -216,7 +224,7 @@ __attribute__((noinline)) static struct iotide_target resolved(int fd) {
                                  * belongs */
         return (struct iotide_target){0, 0};
     int error = errno;
-    struct iotide_target target = {0, 0}, stream = load_target(&places[fd].stream);
+    struct iotide_target target = {0, 0}, stream = load_target(&place_of(fd)->stream);
     if (stream.handle)
         target = define_untraced(fd, LAYER_POSIX, stream.file, stream.handle, "stream");
     else if (iotide_syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* otherwise not a descriptor: the number may become one
@@ -231,7 +239,7 @@ __attribute__((noinline)) static struct iotide_target resolved(int fd) {
 struct iotide_target iotide_descriptor_target(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    struct iotide_target target = load_target(&places[fd].descriptor);
+    struct iotide_target target = load_target(&place_of(fd)->descriptor);
     return likely(target.handle != 0) ? target : resolved(fd);
 }
 
@@ -240,22 +248,22 @@ struct iotide_target iotide_register_duplicate(int from, int to) {
     target.handle = iotide_new_handle();
     store_descriptor_target(to, target);
     if (in_table(to))
-        atomic_store_explicit(&places[to].stream, 0, memory_order_relaxed);
+        atomic_store_explicit(&place_of(to)->stream, 0, memory_order_relaxed);
     return target;
 }
 
 struct iotide_target iotide_unregister_descriptor(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    atomic_store_explicit(&places[fd].stream, 0, memory_order_relaxed);
-    return unpack(atomic_exchange_explicit(&places[fd].descriptor, 0, memory_order_relaxed));
+    atomic_store_explicit(&place_of(fd)->stream, 0, memory_order_relaxed);
+    return unpack(atomic_exchange_explicit(&place_of(fd)->descriptor, 0, memory_order_relaxed));
 }
 
 void iotide_unregister_descriptors(unsigned int first, unsigned int last) {
     int most = atomic_load_explicit(&highest, memory_order_relaxed);
     for (int fd = (int)(first < TABLE ? first : TABLE); fd <= most && (unsigned int)fd <= last; fd++) {
-        atomic_store_explicit(&places[fd].descriptor, 0, memory_order_relaxed);
-        atomic_store_explicit(&places[fd].stream, 0, memory_order_relaxed);
+        atomic_store_explicit(&place_of(fd)->descriptor, 0, memory_order_relaxed);
+        atomic_store_explicit(&place_of(fd)->stream, 0, memory_order_relaxed);
     }
 }
 
@@ -273,7 +281,7 @@ struct iotide_target iotide_register_stream_open(int fd, const char *path) {
         target = (struct iotide_target){iotide_new_handle(), file_of_descriptor(fd, AT_FDCWD, path)};
         store_stream_target(fd, target);
         if (in_table(fd))
-            atomic_store_explicit(&places[fd].descriptor, 0, memory_order_relaxed);
+            atomic_store_explicit(&place_of(fd)->descriptor, 0, memory_order_relaxed);
     } else if (path && iotide_is_path(path, error)) {
         target.file = iotide_file_at(AT_FDCWD, path);
     }
@@ -290,11 +298,11 @@ struct iotide_target iotide_register_stream(int fd) {
 struct iotide_target iotide_stream_target(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    struct iotide_target target = load_target(&places[fd].stream);
+    struct iotide_target target = load_target(&place_of(fd)->stream);
     if (likely(target.handle != 0) || !iotide_same_process())
         return target;
     int error = errno;
-    struct iotide_target under = load_target(&places[fd].descriptor);
+    struct iotide_target under = load_target(&place_of(fd)->descriptor);
     uint32_t file = under.handle ? under.file : file_of_descriptor(fd, 0, NULL);
     target = define_untraced(fd, LAYER_STDIO, file, under.handle, origin_of(fd));
     store_stream_target(fd, target);
@@ -305,8 +313,8 @@ struct iotide_target iotide_stream_target(int fd) {
 struct iotide_target iotide_unregister_stream(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    atomic_store_explicit(&places[fd].descriptor, 0, memory_order_relaxed);
-    return unpack(atomic_exchange_explicit(&places[fd].stream, 0, memory_order_relaxed));
+    atomic_store_explicit(&place_of(fd)->descriptor, 0, memory_order_relaxed);
+    return unpack(atomic_exchange_explicit(&place_of(fd)->stream, 0, memory_order_relaxed));
 }
 
 /* ---- by path ---- */
@@ -316,7 +324,7 @@ static size_t directory_path(int fd, char *to) {
     size_t length = descriptor_path(fd, to, PATH_MAX);
     if (length || !in_table(fd) || !iotide_same_process())
         return length;
-    uint32_t file = load_target(&places[fd].descriptor).file;
+    uint32_t file = load_target(&place_of(fd)->descriptor).file;
     return file && file != IOTIDE_EXCLUDED ? iotide_stored_path(file, to) : 0;
 }
 

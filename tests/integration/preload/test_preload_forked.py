@@ -116,5 +116,6 @@ def test_first_write_of_a_child_touches_one_page() -> None:
         check=True,
         env={**os.environ, "LC_ALL": "C"},
     ).stdout
-    (size,) = re.findall(r"iotide_fork_written\s+PROGBITS\s+\S+\s+\S+\s+(\S+)", listed)
-    assert 0 < int(size, 16) <= PAGE_BYTES
+    ((address, size),) = re.findall(r"iotide_fork_written\s+PROGBITS\s+(\S+)\s+\S+\s+(\S+)", listed)
+    assert int(size, 16) > 0
+    assert int(address, 16) // PAGE_BYTES == (int(address, 16) + int(size, 16) - 1) // PAGE_BYTES
