@@ -6,13 +6,15 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+import iotide
 import numpy as np
 from iotide.events import EventBatch
-from support.places import ROOT
 
+_ROOT = f"{Path(iotide.__file__).parent}/"
 _MAX_DEPTH = 3
 _MAX_ITEMS = 60
 
@@ -102,7 +104,7 @@ class CallPath:
 
 
 def _function_of(code: CodeType) -> Function | None:
-    file = code.co_filename.removeprefix(f"{ROOT}/")
+    file = code.co_filename.removeprefix(_ROOT)
     if file == code.co_filename or file.startswith(("tests/", ".venv/")) or code.co_name.startswith("<"):
         return None
     return Function(file, code.co_qualname.replace(".<locals>", ""))
