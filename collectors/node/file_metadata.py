@@ -101,6 +101,7 @@ class NodeFileMetadata:
         self._proc = proc
         self._own: _Key = (self._namespace("self") or 0, "/")
         self._views: OrderedDict[_Key, _View] = OrderedDict()
+        self._is_closed = False
 
     def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
         """Return a lookup of files by the names that a process uses.
@@ -150,7 +151,8 @@ class NodeFileMetadata:
         return view
 
     def close(self) -> None:
-        """Close all descriptors."""
+        """Close all descriptors. Later lookups find no mounts."""
+        self._is_closed = True
         self.layouts.close()
         while self._views:
             os.close(self._views.popitem()[1].descriptor)
@@ -174,7 +176,7 @@ class NodeFileMetadata:
         if view is not None:
             self._views.move_to_end(key)
             return view
-        if process is None and key != self._own:
+        if self._is_closed or (process is None and key != self._own):
             return None
         try:
             name = "self" if key == self._own else str(process)

@@ -204,6 +204,15 @@ def test_namespaces_remembered_are_bounded(fake: FakeProc) -> None:
     assert facts(first("/x", FileType.REGULAR))[1] == "fs0"
 
 
+def test_closed_lookup_opens_nothing() -> None:
+    node = NodeFileMetadata()
+    files = node.of_process(os.getpid())
+    node.close()
+    before = sorted(Path("/proc/self/fd").iterdir())
+    assert facts(files("/etc/x", FileType.REGULAR))[:2] == ("", "")
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
 def test_type_is_told_from_the_file_where_that_cannot_wait(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     os.mkfifo(tmp_path / "fifo")

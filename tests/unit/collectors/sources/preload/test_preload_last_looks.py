@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import select
-import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,9 +16,10 @@ from iotide.collectors.sources.preload import relay
 from iotide.collectors.sources.preload.rings.drain import Drain
 from iotide.collectors.sources.preload.rings.process_image import DrainReceiver
 from iotide.collectors.sources.preload.spool.spool import SpoolWriter
-from iotide.collectors.sources.preload.spool.spool_reader import OwningReceiver, SpoolReader
+from iotide.collectors.sources.preload.spool.spool_reader import OwningReceiver
 from support.system.waiting import wait_for
 from support.tracing.regions import MadeRegion
+from support.tracing.spools import open_spool
 
 MIB = 1 << 20
 
@@ -42,16 +41,6 @@ class RecordingDrain(Drain):
         return super().poll(receiver, patience_s)
 
 
-@contextmanager
-def spool(bounds: SpoolSettings) -> Iterator[tuple[SpoolWriter, SpoolReader]]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, theirs:
-        ours.setblocking(False)
-        theirs.setblocking(False)
-        with closing(SpoolReader(ours)) as reader:
-            yield SpoolWriter(theirs, bounds), reader
-
-
 def begin(drain: Drain, writer: SpoolWriter, made: MadeRegion, gate: Path) -> None:
     made.hand_over(gate)
     wait_for(lambda: drain.poll(writer) or drain.running(), what="the process")
@@ -63,7 +52,7 @@ def test_process_that_records_all_the_time_does_not_prolong_the_end(
 ) -> None:
     monkeypatch.setattr(relay, "_LAST_LOOKS_S", math.inf)
     RecordingDrain.made = made
-    with spool(SpoolSettings()) as (writer, _):
+    with open_spool(SpoolSettings()) as (writer, _):
         drain = RecordingDrain(tmp_path / "gate")
         begin(drain, writer, made, tmp_path / "gate")
         relay._empty(drain, writer, select.poll())
@@ -78,7 +67,7 @@ def test_calls_in_rings_wait_for_room_in_a_full_spool(
     monkeypatch.setattr(relay, "_ENDING_S", 0.0)
     monkeypatch.setattr(relay, "_ENDING_LOOKS", 1)
     some = np.random.default_rng(1).integers(0, 2**64, (8192, 8), np.uint64)
-    with spool(SpoolSettings(memory_bytes=8 * MIB, disk_bytes=0)) as (writer, reader):
+    with open_spool(SpoolSettings(memory_bytes=8 * MIB, disk_bytes=0)) as (writer, reader):
         drain = Drain(tmp_path / "gate")
         begin(drain, writer, made, tmp_path / "gate")
         while writer.free_lines:

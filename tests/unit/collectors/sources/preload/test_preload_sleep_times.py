@@ -18,8 +18,8 @@ from iotide.collectors.sources.preload.sleep_times import SleepTimes
 from iotide.collectors.sources.preload.source import PreloadSource
 from support.system.commands import Program
 from support.system.waiting import wait_for
-from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
+from support.tracing.spools import RecordingReceiver
 from support.tracing.tracing import Tracing
 
 

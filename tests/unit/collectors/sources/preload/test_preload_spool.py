@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +27,10 @@ from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.network.descriptors import raise_limit
 from support.system.small_file_systems import small_room
 from support.system.waiting import wait_for
-from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
+from support.tracing.spools import RecordingReceiver, close_segments, open_spool
 
 MIB = 1 << 20
-
-
-@contextmanager
-def spool(bounds: SpoolSettings) -> Iterator[tuple[SpoolWriter, SpoolReader]]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, theirs:
-        ours.setblocking(False)
-        theirs.setblocking(False)
-        reader = SpoolReader(ours)
-        with closing(reader):
-            yield SpoolWriter(theirs, bounds), reader
 
 
 def lines(count: int, seed: int = 0) -> Lines:
@@ -91,7 +80,7 @@ SAID = st.one_of(
 @settings(deadline=None, max_examples=60)
 @given(st.lists(SAID, max_size=30), st.data())
 def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], data: st.DataObject) -> None:
-    with spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
+    with open_spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
         wanted, read = RecordingReceiver(), RecordingReceiver()
         for what, *rest in said:
             for receiver in (wanted, writer):
@@ -126,6 +115,7 @@ def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
             ours.send(
                 SEGMENT_READ.pack(0)
             )  # arrives too late; the system then reports a reset connection to the reader
+            close_segments(writer)
         while not reader.ended or reader.waiting_bytes:
             reader.read(read, 64 * MIB)
         assert read.said == wanted.said
@@ -133,7 +123,7 @@ def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
 
 
 def test_spool_counts_lines_that_wait_and_hands_on_a_part_of_them_at_once() -> None:
-    with spool(SpoolSettings()) as (writer, reader):
+    with open_spool(SpoolSettings()) as (writer, reader):
         for _ in range(100):
             writer.lines(1, 2, alike(8192))
             writer.lines(1, 2, lines(3))
@@ -168,7 +158,7 @@ def numbered(number: int) -> Lines:
 
 def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
     bounds, before = SpoolSettings(memory_bytes=16 * MIB, disk_bytes=64 * MIB, folder=tmp_path), _segments()
-    with spool(bounds) as (writer, reader):
+    with open_spool(bounds) as (writer, reader):
         receiver, first = Keeping(), 0
         for turn in range(30):
             while writer.free_lines >= 8192 and first < (turn + 1) * 40_000:
@@ -189,7 +179,7 @@ def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
 
 def test_few_lines_keep_no_segment_in_use() -> None:
     before = _segments()
-    with spool(SpoolSettings(memory_bytes=16 * MIB)) as (writer, reader):
+    with open_spool(SpoolSettings(memory_bytes=16 * MIB)) as (writer, reader):
         receiver = Keeping()
         for _ in range(100):
             writer.lines(1, 1, lines(8192))
@@ -203,7 +193,7 @@ def test_few_lines_keep_no_segment_in_use() -> None:
 
 def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_read(tmp_path: Path) -> None:
     bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=64 * MIB, folder=tmp_path)
-    with spool(bounds) as (writer, reader):
+    with open_spool(bounds) as (writer, reader):
         some, wanted = lines(8192), 0
         while writer.free_lines >= len(some):
             writer.lines(1, wanted, some)
@@ -222,7 +212,7 @@ def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_r
 
 def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Path) -> None:
     bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=64 * MIB, folder=tmp_path / "gone")
-    with spool(bounds) as (writer, reader):
+    with open_spool(bounds) as (writer, reader):
         for tid in range(20):
             writer.lines(1, tid, lines(8192))
         assert writer.free_lines == 0
@@ -235,7 +225,7 @@ def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Pa
 def test_full_file_system_does_not_make_memory_grow_past_its_bound(tmp_path: Path) -> None:
     with small_room(tmp_path / "small", 2 * MIB) as room:
         bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=1024 * MIB, folder=room)
-        with spool(bounds) as (writer, reader):
+        with open_spool(bounds) as (writer, reader):
             some, written = lines(8192), 0
             while writer.free_lines >= len(some) and written < 64 * MIB:
                 writer.lines(1, 1, some)
@@ -258,6 +248,7 @@ def test_reader_of_a_writer_that_is_gone_gets_all_that_was_told_and_hears_of_it(
     theirs.close()
     reader.read(read, MIB)
     assert (reader.broken, reader.ended, len(read.said)) == (True, True, 1)
+    close_segments(writer)
     reader.close()
     ours.close()
 

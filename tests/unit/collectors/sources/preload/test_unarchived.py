@@ -25,7 +25,7 @@ from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader, de
 from iotide.collectors.sources.preload.spool.unarchived import Beginnings, Unarchived
 from iotide.collectors.sources.preload.spool.unread_copy import ANNOUNCED, HEAD, UnreadCopy
 from support.system.waiting import wait_for
-from support.tracing.recording_receiver import RecordingReceiver
+from support.tracing.spools import RecordingReceiver, close_segments
 
 MIB = 1 << 20
 SMALL = 1 << 12
@@ -115,11 +115,7 @@ class Spool:
         self._ours.close()
         self._theirs.close()
         self.reader.close()
-        kept = () if self.writer._unarchived is None else self.writer._unarchived._read.values()
-        for segment in (*self.writer._unread.values(), *kept):  # the process that writes keeps these to its end
-            os.close(segment.descriptor)
-        for descriptor in self.writer._spare_descriptors:
-            os.close(descriptor)
+        close_segments(self.writer)
 
 
 def frames_of(path: Path) -> Said:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -24,8 +23,8 @@ from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
 from iotide.events.losses import NOT_SAVED
 from support.system.waiting import wait_for
-from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion
+from support.tracing.spools import RecordingReceiver, open_spool
 
 CALLS = 3 * 16_000
 
@@ -158,14 +157,11 @@ def copied_spool(
     folder: Path, most_bytes: int = 1 << 30, first_s: float = 0.0
 ) -> Iterator[tuple[SpoolWriter, SpoolReader, UnreadCopy]]:
     """Writer and reader of a spool whose data is copied to ``folder / "unread"``."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     copy = UnreadCopy(folder / "unread", ORIGIN, most_bytes, first_s=first_s, every_s=0.001)
-    with ours, theirs, closing(SpoolReader(ours)) as reader:
-        ours.setblocking(False)
-        theirs.setblocking(False)
+    with open_spool(SpoolSettings(memory_bytes=8 * MIB), copy) as (writer, reader):
         copy.start()
         try:
-            yield SpoolWriter(theirs, SpoolSettings(memory_bytes=8 * MIB), copy), reader, copy
+            yield writer, reader, copy
         finally:
             copy.end()
             copy.join()

@@ -22,8 +22,8 @@ from iotide.collectors.sources.preload.rings.region import Region
 from iotide.collectors.sources.preload.rings.watching import GONE
 from iotide.collectors.wrappers.sources import PRELOAD
 from support.system.waiting import wait_for
-from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeCell, MadeRegion
+from support.tracing.spools import RecordingReceiver
 
 TOKEN = 1000
 

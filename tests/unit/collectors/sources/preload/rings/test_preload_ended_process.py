@@ -31,8 +31,8 @@ from iotide.collectors.sources.preload.rings.process_image import ProcessImage
 from iotide.collectors.sources.preload.rings.region import Region
 from iotide.collectors.sources.preload.rings.watching import GONE
 from support.system.waiting import wait_for
-from support.tracing.recording_receiver import RecordingReceiver
 from support.tracing.regions import MadeRegion, connected
+from support.tracing.spools import RecordingReceiver
 
 SLOTS = 64
 _TWO_IMAGES = """

@@ -1,11 +1,42 @@
-"""A receiver of what a drain takes from rings, for tests."""
+"""Spools whose writer and reader are in one process, which closes their segments; and a receiver of their data."""
 
 from __future__ import annotations
 
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
+from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.rings.ended_process import ended_processes_in
+from iotide.collectors.sources.preload.spool.spool import SpoolWriter
+from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
+from iotide.collectors.sources.preload.spool.unread_copy import UnreadCopy
+
+
+@contextmanager
+def open_spool(bounds: SpoolSettings, copy: UnreadCopy | None = None) -> Iterator[tuple[SpoolWriter, SpoolReader]]:
+    """Yield the writer and the reader of a spool."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, closing(SpoolReader(ours)) as reader:
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        writer = SpoolWriter(theirs, bounds, copy)
+        try:
+            yield writer, reader
+        finally:
+            close_segments(writer)
+
+
+def close_segments(writer: SpoolWriter) -> None:
+    """Close the segments of a writer. Outside of tests, its process ends instead."""
+    kept = () if writer._unarchived is None else writer._unarchived._read.values()
+    for segment in (*writer._unread.values(), *kept):
+        os.close(segment.descriptor)
+    for descriptor in writer._spare_descriptors:
+        os.close(descriptor)
 
 
 class RecordingReceiver:
