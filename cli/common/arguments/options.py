@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 from collections.abc import Callable
@@ -36,8 +37,9 @@ _Name = TypeVar("_Name", str, Path)
 
 def archives_of_run(path: Path) -> list[Path]:
     """Return the archives in the report folder of ``iotide run``, and any other path unchanged."""
-    if path.is_dir() and (path / "summary.json").exists():
-        return sorted(path.glob("*.iotide")) or [path]
+    with contextlib.suppress(OSError):  # the reader of the path reports it
+        if path.is_dir() and (path / "summary.json").exists():
+            return sorted(path.glob("*.iotide")) or [path]
     return [path]
 
 

@@ -47,3 +47,12 @@ def test_other_folders_are_refused_with_their_archives_named(report: Path) -> No
     done = CliRunner().invoke(group, ["detect", str(report)])
     assert done.exit_code != 0
     assert "app.iotide" in done.output or "*.iotide" in str(done.exception)
+
+
+@pytest.mark.parametrize("command", [*_COMMANDS, "report", "archive create -o out.iotide"])
+def test_path_that_cannot_be_looked_up_is_reported_with_its_name(command: str) -> None:
+    path = "a" * 300
+    done = CliRunner().invoke(group, [*command.split(), path])
+    assert done.exit_code != 0
+    assert not isinstance(done.exception, OSError)
+    assert path in done.output + str(done.exception)
