@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,3 +111,43 @@ def test_every_call_of_every_child_is_seen_once_and_in_order(
     assert found == (count, total)
     assert "ended" in used
     assert "running" in used
+
+
+_WRITES_UNTIL_TOLD = """
+import os, signal, time
+os.write(os.open("/dev/null", os.O_WRONLY), b"-")
+input()
+if not os.fork():
+    ended, made, file = [], 0, os.open("/dev/null", os.O_WRONLY)
+    signal.signal(signal.SIGUSR1, lambda *_: ended.append(True))
+    print(os.getpid(), flush=True)
+    while not ended:
+        os.write(file, b"child")
+        made += 1
+        time.sleep(0.02)
+    os.write(1, b"%d\\n" % made)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_calls_in_a_cell_between_two_collectors_are_counted_as_lost(tmp_path: Path) -> None:
+    def seen(tracing: Tracing) -> int:
+        return sum(batch.bytes.tolist().count(len(b"child")) for batch in tracing.events().values())
+
+    with Tracing(tmp_path) as first, begun(first, sys.executable, "-c", _WRITES_UNTIL_TOLD) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdin.write("\n")
+        program.stdin.flush()
+        child = int(program.stdout.readline())
+        wait_for(polling(first, lambda: seen(first) > 0), what="calls of the child")
+        first.source.close()
+        taken = seen(first)
+        with Tracing(tmp_path) as second:
+            wait_for(polling(second, lambda: seen(second) > 0), what="the child at the second collector")
+            os.kill(child, signal.SIGUSR1)
+            made = int(program.stdout.readline())
+            second.settle()
+            dropped = sum(each for name, each in second.losses.items() if name.startswith("events_dropped:"))
+            assert taken + seen(second) <= made <= taken + seen(second) + dropped

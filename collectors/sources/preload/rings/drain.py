@@ -372,6 +372,7 @@ class Drain:
         process.watch = GONE
 
     def _release(self, process: ProcessImage) -> None:
+        has_ended = process.watch == GONE
         self._unwatch(process)
         if process.notes is not None:
             process.notes.close()
@@ -380,4 +381,5 @@ class Drain:
             process.cells.close(self._polled_s)
         for region in process.regions:
             region.close()
-        process.free_cell()
+        if has_ended:  # otherwise it continues there, and counts in its next region what nobody has read
+            process.free_cell()
