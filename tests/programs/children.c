@@ -4,11 +4,14 @@
  * /dev/null: of FIRST + N bytes, and of 1 to N. Prints the number of sequences, and the sum of all N. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +20,7 @@
 static char data[4096];
 static const int lengths[] = {0, 1, 3, 20, 29, 30, 31, 32, 33, 64, 200};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
-enum { PLAIN, LONG_PATHS, THREAD, NESTED, REPLACED, KILLED, SLOW, BESIDE, ACTIONS };
+enum { PLAIN, LONG_PATHS, THREAD, NESTED, REPLACED, KILLED, SLOW, RESTRICTED, BESIDE, ACTIONS };
 
 static void *make_calls(void *length) {
     int fd = open("/dev/null", O_WRONLY), n = *(const int *)length;
@@ -32,6 +35,13 @@ static void *make_calls(void *length) {
 
 static void wait_a_little(void) {
     nanosleep(&(struct timespec){0, 25000000}, NULL);
+}
+
+static void restrict_self(void) {
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {1, &allow};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        abort();
 }
 
 static void open_long_paths(void) {
@@ -77,6 +87,7 @@ static void live(int action, const int *n, const int *m) {
         execl("/proc/self/exe", "children", word, (char *)NULL);
         abort();
     case SLOW: wait_a_little(); break;
+    case RESTRICTED: restrict_self(); break;
     default: break;
     }
     make_calls((void *)m);
