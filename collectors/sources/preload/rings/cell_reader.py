@@ -11,8 +11,8 @@ from typing import Final, Protocol
 from .....events import ProtocolError
 from ..records.ring_layout import CELL_LINES
 from .cells import Cell, Cells
-from .ended_process import MAX_LINES, EndedProcesses, read_cell
-from .handover_socket import Arrival, HandoverSocket
+from .ended_process import MAX_LINES, read_cell
+from .handover_socket import HandoverSocket
 from .process_image import DrainReceiver, ProcessImage
 from .region import Region
 from .watching import GONE, watch_begun
@@ -38,10 +38,6 @@ class ImageReader(Protocol):
     @property
     def has_room(self) -> bool:
         """Whether a further process image can be read."""
-        ...
-
-    def handle(self, arrival: Arrival | EndedProcesses | Exception, receiver: DrainReceiver) -> None:
-        """Accept what has arrived at the socket."""
         ...
 
     def pass_ended(self, data: bytes, receiver: DrainReceiver) -> None:
@@ -204,9 +200,8 @@ class CellReader:
     def _pass_ended(self, cells: Cells, found: list[tuple[Cell, bytes]], receiver: DrainReceiver) -> None:
         if not found:
             return
+        # Whatever waits at the socket is later: a process has no cell before its parents' regions are accepted.
         entries = b"".join(data for _, data in found)
-        for arrival in self._socket.take_before(entries):
-            self._images.handle(arrival, receiver)
         self._images.pass_ended(entries, receiver)
         for cell, _ in found:
             cells.free(cell.place)

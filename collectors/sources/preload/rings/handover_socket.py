@@ -184,7 +184,7 @@ class HandoverSocket:
                 accepted = self._accept_ended(self._ended, left)
                 left -= accepted.count
                 if accepted.data:
-                    yield from self.take_before(accepted.data)
+                    yield from self._take_before(accepted.data)
                     yield EndedProcesses(accepted.data)
                 if accepted.peer is not None:
                     yield from self._admit(accepted.peer, accepted.received, reads_ended=True)
@@ -252,7 +252,7 @@ class HandoverSocket:
         self._silent[peer.fileno()] = peer
         self._events.register(peer, select.EPOLLIN)
 
-    def take_before(self, data: bytes) -> Iterator[Arrival | EndedProcesses | Exception]:
+    def _take_before(self, data: bytes) -> Iterator[Arrival | EndedProcesses | Exception]:
         """Take the peers that precede entries: earlier programs of their processes, and their parents."""
         if not self._unread:
             return

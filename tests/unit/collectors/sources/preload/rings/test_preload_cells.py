@@ -235,6 +235,23 @@ def test_cell_is_read_before_the_next_program_of_its_process(
         assert is_free(cell)
 
 
+def test_cell_is_read_before_the_next_program_of_its_process_that_waits(host: Host) -> None:
+    with MadeRegion(64) as program, MadeCell(host.made, 2, 0, TOKEN) as cell:
+        cell.claim["pid"] = 0
+        cell.put(3)
+        program.set(token=80)
+        program.put(2)
+        program.hand_over_from_another_process(host.gate)
+        cell.claim["pid"] = program._senders[0].pid
+        host.poll()  # the program has arrived, and is read when it has ended, or later
+        program.end_senders()
+        host.poll()
+        host.poll(1.0)
+        assert host.told.order()[1:4] == [("begun", TOKEN), ("ended", TOKEN), ("begun", 80)]
+        assert (host.told.starts(TOKEN), host.told.starts(80)) == ([0, 1, 2], [0, 1])
+        assert is_free(cell)
+
+
 @pytest.mark.parametrize("awaits_ends", [False, True])
 def test_process_that_has_left_its_cell_is_read_in_order(host: Host, awaits_ends: bool) -> None:
     host.drain.await_ends(wanted=awaits_ends)
