@@ -31,6 +31,8 @@ FORK_WRITTEN static _Atomic int64_t next_region_try_ns;
 FORK_WRITTEN static _Atomic bool replacing_region;
 FORK_WRITTEN static uint32_t replaced_regions;
 FORK_WRITTEN static bool has_reported_untraced;
+/* Of the region with the process's cell: bytes before its rings if these are unmapped; otherwise 0 */
+FORK_WRITTEN static uint64_t host_bytes;
 
 /* A region whose hand-over found the collector's queue full: retried later, while its memory fills. */
 FORK_WRITTEN _Atomic int iotide_pending_fd = -1;
@@ -145,6 +147,8 @@ static struct iotide_header *create_and_hand_over(bool follows, int *failure) {
 
 /* Numbering restarts with a region, because its collector has received no definitions. */
 static void activate_region(struct iotide_header *region, struct iotide_header *host) {
+    if (host != iotide_cell_host)
+        host_bytes = 0;
     iotide_cell_host = host;
     atomic_store(&iotide_region, region);
     atomic_store(&regions[0], region);
@@ -211,7 +215,7 @@ static void reset_after_fork(void) {
 static bool set_up_process(void) {
     pid_t parent = iotide_own_pid;
     struct iotide_header *parents = unmap_parent_regions();
-    uint64_t parents_bytes = parents ? parents->region_bytes : 0;
+    uint64_t parents_bytes = !parents ? 0 : parents == iotide_cell_host && host_bytes ? host_bytes : parents->region_bytes;
     reset_after_fork();
     if (iotide_waits_for_collector()) { /* like its parent: many short children would create regions in vain */
         if (!iotide_is_check_due())
@@ -238,6 +242,8 @@ static bool set_up_process(void) {
     if (parents)
         iotide_syscall(SYS_munmap, parents, parents_bytes);
     if (!region) {
+        iotide_cell_host = NULL;
+        host_bytes = 0;
         atomic_store(&iotide_region, NULL);
         if (!iotide_self.storing) {
             iotide_self.generation = 0;
@@ -313,6 +319,15 @@ static bool await_region(uint32_t count) {
     return atomic_load(&region_count) > count;
 }
 
+/* Creates a further region. If there is no memory for both, the rings of the region with the process's cell are
+ * unmapped. */
+static struct iotide_header *create_extent(uint32_t count, bool leaves_cell, uint64_t token, int *fd) {
+    struct iotide_header *region = iotide_create_region(count, leaves_cell, token, fd);
+    if (!region && leaves_cell && !host_bytes && iotide_unmap_rings(iotide_cell_host, &host_bytes))
+        region = iotide_create_region(count, true, token, fd);
+    return region;
+}
+
 bool iotide_add_region(uint32_t count, int64_t now) {
     /* A failed creation of a region costs tens of microseconds, so it is not retried at each call. */
     if (now < atomic_load_explicit(&next_region_try_ns, memory_order_relaxed))
@@ -328,7 +343,7 @@ bool iotide_add_region(uint32_t count, int64_t now) {
         int fd;
         struct iotide_header *first = atomic_load(&regions[0]);
         bool leaves_cell = count == 1 && iotide_is_cell(first);
-        struct iotide_header *region = iotide_create_region(count, leaves_cell, first->token, &fd);
+        struct iotide_header *region = create_extent(count, leaves_cell, first->token, &fd);
         if (region) {
             if (leaves_cell)
                 iotide_mark_cell_left(iotide_cell_host, first, true);

@@ -243,6 +243,14 @@ struct iotide_header *iotide_create_region(uint32_t extent, bool has_log, uint64
 
 /* ---- cells ---- */
 
+bool iotide_unmap_rings(struct iotide_header *host, uint64_t *bytes) {
+    struct layout layout = layout_of_region(true);
+    if (iotide_syscall(SYS_munmap, (char *)host + layout.rings_offset, align_page(layout.bytes) - layout.rings_offset) != 0)
+        return false;
+    *bytes = layout.rings_offset;
+    return true;
+}
+
 /* Returns the number of a cell that now belongs to the process; -1: none. */
 static int claim_cell(struct iotide_cells *cells, pid_t own, uint32_t number) {
     for (uint32_t i = 0; i < CELL_TRIES; i++) {

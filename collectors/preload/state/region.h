@@ -30,6 +30,10 @@ struct iotide_header *iotide_begin_in_cell(struct iotide_header *host, pid_t par
 /* Before an extent of a process in a cell is handed over: its records continue there. left false: it was refused. */
 void iotide_mark_cell_left(struct iotide_header *host, const struct iotide_header *cell, bool left);
 
+/* Unmaps the rings of a region with cells, which another process uses; its log and cells remain mapped. Writes the size
+ * of what remains before the cells. */
+bool iotide_unmap_rings(struct iotide_header *host, uint64_t *bytes);
+
 /* Returns 0 if a collector listens, otherwise an errno. */
 int iotide_probe_collector(void);
 

@@ -151,3 +151,39 @@ def test_calls_in_a_cell_between_two_collectors_are_counted_as_lost(tmp_path: Pa
             second.settle()
             dropped = sum(each for name, each in second.losses.items() if name.startswith("events_dropped:"))
             assert taken + seen(second) <= made <= taken + seen(second) + dropped
+
+
+_WRITES_IN_LITTLE_MEMORY = """
+import mmap, os, resource, time
+os.write(os.open("/dev/null", os.O_WRONLY), b"-")
+input()
+limit = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + (32 << 20)
+child = os.fork()
+if not child:
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    file = os.open("/dev/null", os.O_WRONLY)
+    for _ in range(500):
+        os.write(file, b"child")
+    memory, own = mmap.mmap(-1, 8 << 20), os.getpid()
+    between = os.fork()
+    if between:
+        os._exit(os.waitpid(between, 0)[1] != 0)
+    between_pid = os.getpid()
+    if os.fork():
+        os._exit(0)
+    while os.getppid() in (own, between_pid):
+        time.sleep(0.01)
+    for at in range(500):
+        os.write(file, b"child")
+        memory[at << 12] = 1
+    os._exit(0)
+raise SystemExit(os.waitpid(child, 0)[1])
+"""
+
+
+def test_child_without_room_for_its_parents_memory_and_its_own_leaves_its_cell(tracing: Tracing) -> None:
+    with begun(tracing, sys.executable, "-c", _WRITES_IN_LITTLE_MEMORY) as program:
+        end_of(tracing, program)
+    sizes = [size for batches in tracing.batches.values() for batch in batches for size in batch.bytes.tolist()]
+    assert sizes.count(len(b"child")) == 1000
+    assert not tracing.losses
