@@ -70,9 +70,10 @@ void iotide_read_filters(char **environment) {
         unsigned long wanted = strtoul(text, NULL, 10);
         iotide_sample = wanted < 1 ? 1 : wanted > 1000000 ? 1000000 : (uint32_t)wanted;
     }
-    parse_prefixes(&only, iotide_setting(environment, "IOTIDE_ONLY"));
-    parse_prefixes(&skip, iotide_setting(environment, "IOTIDE_SKIP"));
-    has_prefixes = only.count || skip.count;
+    const char *kept = iotide_setting(environment, "IOTIDE_ONLY"), *left_out = iotide_setting(environment, "IOTIDE_SKIP");
+    parse_prefixes(&only, kept);
+    parse_prefixes(&skip, left_out);
+    has_prefixes = (kept || left_out) && (only.count || skip.count); /* most programs read no page of the tables */
 }
 
 bool iotide_filter_site(struct iotide_site *site) {
