@@ -18,7 +18,19 @@ from ...events.losses import INPUT_BYTES, events_of
 from ...events.network.wire import sendable_events
 from ..files.lines import BYTE_ORDER_MARK
 from ..files.tail import CHUNK_BYTES, GzipTail, Restart
-from ..source import Chunk, Input, Lost, Opened, Origin, Parser, ParserFactory, Problems, SourceItem, UnsupportedData
+from ..source import (
+    Chunk,
+    Closed,
+    Input,
+    Lost,
+    Opened,
+    Origin,
+    Parser,
+    ParserFactory,
+    Problems,
+    SourceItem,
+    UnsupportedData,
+)
 
 _MAX_JOBS: Final = 64
 """Maximum number of jobs per input that receive losses. Further jobs' losses are only in the collector's counters."""
@@ -29,7 +41,7 @@ class InputLosses:
     """Compares the counters of one input with the losses that its jobs were sent.
 
     An unreadable line does not say which job it belongs to. If an input contains several jobs, its losses are therefore
-    reported to each of them.
+    reported to each of them. Losses that the input itself reports for a stream, as archives do, are not reported again.
 
     Args:
         counters: counters of the input.
@@ -41,6 +53,8 @@ class InputLosses:
         self._job = job
         self._jobs: dict[str, None] = {}
         self._reported: Counter[str] = Counter()
+        self._of_streams: dict[str, Counter[str]] = {}
+        """Reported losses of each open stream."""
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
         """Return the items of one poll, followed by the new losses for each job."""
@@ -48,12 +62,23 @@ class InputLosses:
         for item in whole:
             if isinstance(item, Opened) and len(self._jobs) < _MAX_JOBS:
                 self._jobs[item.info.job] = None
+            elif isinstance(item, Lost | Closed) and item.stream:
+                self._add_reported(item)
         now = Counter({_spelled(name): count for name, count in self._counters.items() if _is_reported(name)})
         increase = now - self._reported
         if increase:
-            self._reported = now
+            self._reported += increase
             whole += [Lost(Counter(increase), job=job) for job in self._jobs or (self._job,)]
         return whole
+
+    def _add_reported(self, item: Lost | Closed) -> None:
+        """Take in that losses of a stream are reported; those at its end include earlier ones."""
+        losses = Counter({_spelled(name): count for name, count in item.losses.items() if _is_reported(name)})
+        if isinstance(item, Closed):
+            losses -= self._of_streams.pop(item.stream, Counter())
+        elif losses:
+            self._of_streams.setdefault(item.stream, Counter()).update(losses)
+        self._reported += losses
 
     def _without_impossible(self, chunk: Chunk) -> Chunk:
         """Remove calls with impossible values: on the wire, they would cost their whole batch."""

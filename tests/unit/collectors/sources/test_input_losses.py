@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from iotide.collectors.source import Chunk, Lost, Opened, Origin, SourceItem
+from iotide.archive.file.writer import ArchiveWriter
+from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, SourceItem
 from iotide.collectors.sources.file import InputLosses
-from iotide.collectors.sources.registry import open_file
+from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.network.wire import decode, encode_batch
 
@@ -52,6 +53,29 @@ def test_bytes_of_an_unknown_format_are_not_taken_for_those_of_calls(tmp_path: P
     assert source.counters["bytes_dropped:unknown_format"] == 170
     (lost,) = [item for item in items if isinstance(item, Lost)]
     assert lost == Lost(Counter({"input_bytes_dropped:unknown_format": 170}), job="mine")
+
+
+def test_losses_that_an_archive_has_of_its_streams_are_told_once(tmp_path: Path) -> None:
+    writer, missing = ArchiveWriter(), {"events_dropped:ring_full": 5, "bytes_dropped:ring_full": 500}
+    path = tmp_path / "job.iotide"
+    begin = writer.begin({"job": "j"}) + writer.opened("s", StreamInfo(job="j", source="test"))
+    calls = writer.batch("s", make_batch(2, {"start": [1, 2]}), Definitions())
+    path.write_bytes(begin + calls + writer.closed("s", missing) + writer.end())
+    items = list(read_all(open_file(path, Origin(job="mine"))))
+    assert [item.losses for item in items if isinstance(item, Closed)] == [Counter(missing)]
+    assert not [item for item in items if isinstance(item, Lost)]
+
+
+def test_losses_of_a_stream_and_others_of_its_input_are_told_apart() -> None:
+    counters: Counter[str] = Counter({"events_dropped:ring_full": 3})
+    inputs = InputLosses(counters, "mine")
+    of_stream = [Opened("s", StreamInfo(job="j", source="test")), Lost(Counter({"events_dropped:ring_full": 3}), "s")]
+    assert inputs.after(of_stream) == of_stream
+    counters.update({"events_dropped:ring_full": 2, "lines_malformed": 1})
+    closed = Closed("s", Counter({"events_dropped:ring_full": 5}))
+    assert inputs.after([closed]) == [closed, Lost(Counter({"lines_malformed": 1}), job="j")]
+    counters["events_dropped:ring_full"] += 4
+    assert inputs.after([]) == [Lost(Counter({"events_dropped:ring_full": 4}), job="j")]
 
 
 def test_calls_that_no_wire_carries_are_left_out_and_told_and_cost_no_others() -> None:
