@@ -254,8 +254,8 @@ __attribute__((noinline)) static void write_record_slow(struct iotide_thread *th
         drop_without_slot(atomic_load(&iotide_region), record);
     } else if ((before != now || !thread->slot) && !claim_slot(record->start_ns)) {
         drop_without_slot(region, record);
-    } else if ((iotide_sample == 1 || !is_sampled_out(thread, record)) &&
-               !(thread->in_cell && iotide_is_lost_cell(atomic_load(&iotide_cell)))) {
+    } else if (!(thread->in_cell && iotide_is_lost_cell(atomic_load(&iotide_cell))) &&
+               (iotide_sample == 1 || !is_sampled_out(thread, record))) { /* it counts in the cell */
         store(thread, record, words);
     }
     atomic_signal_fence(memory_order_seq_cst);
