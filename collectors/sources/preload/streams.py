@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +24,9 @@ from .untraced import UntracedPrograms
 _ALL: Final = 1 << 40
 _MAX_JOBS: Final = 100
 _MAX_TAKEN: Final = 1 << 40
+_MAX_ENDED: Final = 4096
+"""Latest processes that were read after their end, and of which a further region may follow. Beyond it, calls that were
+read count as lost, too."""
 _REPEATED_LOSSES: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
 """Counters of a new region that repeat losses of the old region, which are reported from there."""
 
@@ -72,6 +75,7 @@ class Streams:
         self._allowance = Allowance()
         self._templates = ProcessTemplates()
         self._processes: dict[int, TracedProcess] = {}  # by token
+        self._ended: deque[int] = deque(maxlen=_MAX_ENDED)  # tokens of processes that were read after their end
         self._touched: dict[int, None] = {}
         self._unopened: dict[int, tuple[float, Opened]] = {}
         """Beginnings of streams, and when they came. They wait like the first events: short streams then follow one
@@ -96,6 +100,7 @@ class Streams:
     def image_started(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Open a stream."""
         image = ImageHeader.of(header)
+        follows = follows or (image.before_token != 0 and image.before_token in self._ended)
         before = 0 if follows else image.before_token  # otherwise the collector is the same
         ignored_losses = _REPEATED_LOSSES if follows else frozenset()
         token_text, follow = f"{token:016x}", f"{before:016x}" if before else ""
@@ -219,6 +224,7 @@ class Streams:
     def ended_processes(self, data: bytes) -> None:
         """Open and close the streams of processes that have ended."""
         for ended in ended_processes_in(data):
+            self._ended.append(ended.token)
             is_usual = len(ended.lines) and not ended.is_counted and ended.token not in self._processes
             log = [ended.definitions] if ended.definitions else []
             self._match = self._templates.find(log, ended.lines) if is_usual else None

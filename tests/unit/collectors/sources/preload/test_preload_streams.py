@@ -208,6 +208,23 @@ def test_lines_of_ended_processes_wait_until_their_events_are_returned() -> None
     assert node.streams.waiting_lines == 0
 
 
+@pytest.mark.parametrize("earlier", [0, 99], ids=["of this collector", "of an earlier collector"])
+def test_losses_between_regions_count_unless_the_earlier_region_was_read(earlier: int) -> None:
+    """A process counts what the collector, which was late, may not read of the region that the process left."""
+    node = Node(0.05)
+    with MadeRegion(64) as first:
+        first.put(3)
+        node.streams.ended_processes(read_ended(first.descriptor, 12, 77) or b"")
+    header = np.zeros(1, HEADER)
+    header["before_token"] = earlier or 77
+    lost = {"events_dropped:collector_gone": 5, "bytes_dropped:collector_gone": 320}
+    node.streams.image_started(78, 12, header.tobytes(), follows=False)
+    node.streams.counters(78, -1, 0, lost)
+    node.streams.ended(78)
+    assert [item.losses for item in node.streams.items() if isinstance(item, Closed)] == [{}, lost if earlier else {}]
+    node.files.close()
+
+
 def test_each_process_that_is_not_collected_is_introduced_and_counted() -> None:
     node = Node(0.05)
     for token in (1, 2):
