@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -161,12 +161,12 @@ class ResumableSource(Protocol):
         """
         ...
 
-    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[Iterable[str], bool], bool]) -> dict[str, bytes | None]:
         """Return read positions by the source's own names. Returns None for a position that is not needed any more.
 
         Args:
-            is_queued: function that returns whether all events of a stream are ready to be stored; its second argument
-                makes them ready because the request is urgent.
+            is_queued: function that returns whether all events of the streams before a position are ready to be stored
+                together; its second argument makes them ready because the request is urgent.
         """
         ...
 

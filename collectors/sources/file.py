@@ -154,7 +154,7 @@ class FileSource:
         """Skips the events that the previous collector has stored. It does so if the file is still the same."""
         self._rereading.resume_from(places.get(self._place_name, b""))
 
-    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[Iterable[str], bool], bool]) -> dict[str, bytes | None]:
         """Return the read position; a finished file that was read to its end needs none."""
         if self._finished and not self._follows:
             return {self._place_name: None} if self._is_placed else {}
@@ -320,11 +320,11 @@ class Rereading:
         """Return the items without the events that were stored before."""
         return [self._fresh(item) if isinstance(item, Chunk) else item for item in items]
 
-    def read_position(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
+    def read_position(self, is_queued: Callable[[Iterable[str], bool], bool]) -> bytes | None:
         """Return the read position. Returns None if it has not changed or its events are not ready to be stored."""
         if not self._has_new_events or self._identity is None:
             return None
-        if not all([is_queued(stream, False) for stream in self._events]):  # noqa: C419  (each is to be asked)
+        if not is_queued(self._events, False):
             return None
         self._has_new_events = False
         return msgspec.msgpack.encode(_Place(self._identity, self._generation, self._events))

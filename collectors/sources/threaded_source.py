@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -202,9 +202,9 @@ class AwaitedSource:
             self._source.resume_from(places)
             self._keeps_positions = True
 
-    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[Iterable[str], bool], bool]) -> dict[str, bytes | None]:
         """Return the read positions after the last poll that has returned."""
-        if not all([is_queued(stream, False) for stream in self._position_streams]):  # noqa: C419  (each is to be asked)
+        if not is_queued(self._position_streams, False):
             return {}
         positions, self._positions, self._position_streams = self._positions, {}, []
         return positions
@@ -233,8 +233,8 @@ class AwaitedSource:
         if self._keeps_positions and isinstance(source, ResumableSource):
             streams: list[str] = []
 
-            def note(stream: str, urgent: bool) -> bool:
-                streams.append(stream)
+            def note(asked: Iterable[str], urgent: bool) -> bool:
+                streams.extend(asked)
                 return True
 
             if positions := source.read_positions(note):

@@ -61,6 +61,7 @@ class Shipper:
         self._windows: dict[str, SendWindow] = {}  # by wire id
         self._wire_id: dict[str, str] = {}  # of the streams that sources have open
         self._merging = Merging()  # by wire id
+        self._unstored: set[str] = set()  # wire ids of streams with batches since the last ``keep``
         self._state = state or NoShipperState()
         file = self._state.file
         spool = SpoolFiles(settings.spool_bytes, settings.spool_folder) if settings.spool_bytes and not file else None
@@ -83,16 +84,27 @@ class Shipper:
         Must be called before the messages of ``outgoing`` are sent.
         """
         is_kept = self._state.write(self._windows, places)
+        self._unstored.clear()
         self._drop(self._backlog.on_commit(self._in_flight.bytes, is_kept=is_kept))
 
-    def has_queued(self, stream: str, now_s: float, *, urgent: bool) -> bool:
-        """Return whether all events of a stream are in batches; an urgent request puts them into one."""
-        wire_id = self._wire_id.get(stream, "")
-        if wire_id not in self._merging:
+    def has_queued(self, streams: Iterable[str], now_s: float, *, urgent: bool) -> bool:
+        """Return whether all events of the streams are in batches.
+
+        An urgent request puts them into batches, and so does any request after a batch of one of the streams that is
+        not stored yet: it is stored and sent next, and the read position of the source must then be behind its events.
+        """
+        wire_ids = [self._wire_id.get(stream, "") for stream in streams]
+        merging = [wire_id for wire_id in wire_ids if wire_id in self._merging]
+        if not merging:
             return True
-        if urgent:
+        has_unstored = not self._unstored.isdisjoint(wire_ids) or (
+            bool(self._unstored) and "" in wire_ids
+        )  # "": closed
+        if not urgent and not has_unstored:
+            return False
+        for wire_id in merging:
             self._queue_open(wire_id, now_s)
-        return urgent
+        return True
 
     def end_previous_streams(self, names: Iterable[str], losses: Counter[str]) -> None:
         """End streams that the previous collector had open, by their names at their sources."""
@@ -275,6 +287,8 @@ class Shipper:
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
         window = self._windows[wire_id]
         window.waiting += 1
+        if self._state.file:
+            self._unstored.add(wire_id)
         self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._in_flight.bytes, window.job))
 
     def _drop(self, all_gone: Iterable[WaitingBatch]) -> None:

@@ -58,7 +58,7 @@ class SourceResumption:
         positions, self._last_positions = self._last_positions, {}
         for source in self._sources:
             positions |= source.read_positions(
-                lambda stream, urgent: self._shipper.has_queued(stream, now_s, urgent=urgent)
+                lambda streams, urgent: self._shipper.has_queued(streams, now_s, urgent=urgent)
             )
         self._shipper.keep(positions)
         for source in self._sources:
@@ -72,7 +72,7 @@ class SourceResumption:
         """Record that a source was closed."""
         if self._is_on and isinstance(source, ResumableSource):
             self._sources.remove(source)
-            self._last_positions |= source.read_positions(lambda stream, urgent: True)
+            self._last_positions |= source.read_positions(lambda streams, urgent: True)
 
 
 def _process_of(name: str) -> str:

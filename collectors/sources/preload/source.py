@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -87,13 +87,13 @@ class PreloadSource:
         self._ended = self._drain.release.defer(tokens)
         self._stored.update(tokens)
 
-    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+    def read_positions(self, is_queued: Callable[[Iterable[str], bool], bool]) -> dict[str, bytes | None]:
         """Return the read positions of rings."""
         found: dict[str, bytes | None] = {_name_of(token): None for token in self._ended}
         self._stores_positions, self._ended = [], []
         for token, is_urgent in self._drain.release.unstored_processes():
             stream = self._streams.emptied_stream(token)
-            if stream is not None and (not stream or is_queued(stream, is_urgent)):
+            if stream is not None and (not stream or is_queued([stream], is_urgent)):
                 found[_name_of(token)] = self._drain.release.read_position(token)
                 self._stores_positions.append(token)
         self._stored.update(self._stores_positions)

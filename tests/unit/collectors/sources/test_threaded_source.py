@@ -6,7 +6,7 @@ import asyncio
 import queue
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +48,8 @@ class Hanging:
     def resume_from(self, places: Mapping[str, bytes]) -> None:
         self.counters["resumed"] = len(places)
 
-    def read_positions(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        return {"x": b"%d" % self._left} if is_queued("s", False) else {}
+    def read_positions(self, is_queued: Callable[[Iterable[str], bool], bool]) -> dict[str, bytes | None]:
+        return {"x": b"%d" % self._left} if is_queued(["s"], False) else {}
 
     def positions_stored(self) -> None:
         pass
@@ -126,9 +126,9 @@ def test_items_counters_problems_and_positions_appear_together() -> None:
         assert len(next_items(source)) == 1
         assert source.poll() == []
         assert source.counters["events"] == source.problems.total == 3 - left
-        assert source.read_positions(lambda stream, urgent: False) == {}
-        assert source.read_positions(lambda stream, urgent: True) == {"x": b"%d" % left}
-        assert source.read_positions(lambda stream, urgent: True) == {}
+        assert source.read_positions(lambda streams, urgent: False) == {}
+        assert source.read_positions(lambda streams, urgent: True) == {"x": b"%d" % left}
+        assert source.read_positions(lambda streams, urgent: True) == {}
     hanging.permits.release()
     next_items(source)
     assert source.finished
@@ -164,7 +164,7 @@ def test_items_of_a_poll_that_returns_unnoticed_before_the_end_are_unread() -> N
     assert hanging.closed.is_set()
     assert source.counters["inputs_unread"] == 1
     assert source.counters["events"] == 1
-    assert source.read_positions(lambda stream, urgent: True) == {"x": b"1"}
+    assert source.read_positions(lambda streams, urgent: True) == {"x": b"1"}
 
 
 def test_exception_of_a_poll_is_raised_in_the_caller() -> None:

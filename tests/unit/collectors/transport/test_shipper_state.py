@@ -31,6 +31,7 @@ class Collector:
     """A collector of one source of numbers that resumes from the kept state; it can be killed at any step."""
 
     made: ClassVar[list[Collector]] = []
+    step_s = 0.06
 
     def __init__(self, folder: Path, core: IngestCore, seed: int, trouble: float, **options: int) -> None:
         self.kept = ShipperState(folder, options.pop("most_bytes", 1 << 30), "node:1:secret")
@@ -52,7 +53,7 @@ class Collector:
         self.next += count
 
     def step(self, *, urgent: bool = False) -> None:
-        self.link.now += 0.06
+        self.link.now += self.step_s
         messages = self.shipper.outgoing(self.link.now)
         self.keep(urgent=urgent)
         for message in self.link._carry(messages):
@@ -60,7 +61,7 @@ class Collector:
                 self.shipper.receive(reply, self.link.now)
 
     def keep(self, *, urgent: bool) -> None:
-        all_is_queued = self.shipper.has_queued(self.name, self.link.now, urgent=urgent)
+        all_is_queued = self.shipper.has_queued([self.name], self.link.now, urgent=urgent)
         self.shipper.keep({"numbers": str(self.next).encode()} if all_is_queued else {})
 
     def kill(self) -> None:
@@ -123,6 +124,44 @@ def test_definitions_of_one_batch_in_several_messages_reach_an_aggregator_withou
     second.settle()
     (table,) = (sink.definitions[stream] for stream, starts in sink.starts.items() if starts == [1])
     assert table.strings_from(1) == [*(f"text {number}" for number in range(20)), "call s0 0", "call s0 1"]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_events_of_other_streams_are_stored_with_a_batch_before_the_same_position(tmp_path: Path, ends: bool) -> None:
+    """A file may have several streams; without their events, the next collector would read those of the batch again."""
+    collector = Collector(tmp_path, IngestCore(RememberingSink(), IngestSettings()), 0, 0.0)
+    shipper, now_s = collector.shipper, collector.link.now
+    shipper.take([Opened("other", INFO), Chunk("other", numbered(0, 1), Definitions())], now_s)
+    assert not shipper.has_queued([collector.name, "other"], now_s, urgent=False)
+    collector.take(16)
+    if ends:
+        shipper.take([Closed(collector.name)], now_s)
+    assert shipper.has_queued([collector.name, "other"], now_s, urgent=False)
+    shipper.keep({})
+    collector.kill()
+    following = Collector(tmp_path, IngestCore(sink := RememberingSink(), IngestSettings()), 0, 0.0)
+    shipper = following.shipper
+    shipper.take([Closed(following.name)], following.link.now)
+    following.settle()
+    assert sorted(len(starts) for starts in sink.starts.values() if starts) == [1, 16]
+
+
+@pytest.mark.parametrize("step_s", [0.01, 0.06])
+def test_events_that_wait_for_a_fuller_batch_are_stored_with_the_batch_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step_s: float
+) -> None:
+    monkeypatch.setattr(Collector, "step_s", step_s)
+    core = IngestCore(sink := RememberingSink(), IngestSettings())
+    first = Collector(tmp_path, core, 0, 0.0)
+    first.take(16)
+    first.take(1)
+    first.step()
+    first.kill()
+    second = Collector(tmp_path, core, 0, 0.0)
+    second.take(3)
+    second.shipper.take([Closed(second.name)], second.link.now)
+    second.settle()
+    assert sorted(start for starts in sink.starts.values() for start in starts) == list(range(20))
 
 
 STEPS = st.lists(st.one_of(st.integers(1, 40), st.just("step"), st.just("urgent"), st.just("kill")), max_size=50)
