@@ -97,10 +97,8 @@ class Shipper:
         merging = [wire_id for wire_id in wire_ids if wire_id in self._merging]
         if not merging:
             return True
-        has_unstored = not self._unstored.isdisjoint(wire_ids) or (
-            bool(self._unstored) and "" in wire_ids
-        )  # "": closed
-        if not urgent and not has_unstored:
+        may_be_closed = bool(self._unstored) and "" in wire_ids  # a closed stream has no id any more
+        if not urgent and not may_be_closed and self._unstored.isdisjoint(wire_ids):
             return False
         for wire_id in merging:
             self._queue_open(wire_id, now_s)
