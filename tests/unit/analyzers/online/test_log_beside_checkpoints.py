@@ -42,12 +42,14 @@ def test_lines_of_a_log_are_not_the_period(seed: int) -> None:
     assert _wrong_periods(seed) == []
 
 
-def test_a_log_after_one_large_burst_is_the_period() -> None:
+@pytest.mark.parametrize("bursts_s", [[0.0], [0.0, 9.0], [0.0, 13.0, 31.0]], ids=["one", "two", "three"])
+def test_a_log_after_a_few_large_bursts_is_the_period(bursts_s: list[float]) -> None:
     """The initial data of a job are no period beside which its later I/O is a log."""
     predictor = Predictor("job")
-    burst = {"start": round(UNIX_S * 1e9), "duration": 10**9, "bytes": 10**10, "kind": int(Kind.READ)}
-    predictor.update(make_batch(1, burst), TYPES)
-    for number in range(1, 31):
+    for at in bursts_s:
+        burst = {"start": round((UNIX_S + at) * 1e9), "duration": 10**9, "bytes": 10**10, "kind": int(Kind.READ)}
+        predictor.update(make_batch(1, burst), TYPES)
+    for number in range(10, 41):
         line = {"start": round((UNIX_S + 4 * number) * 1e9), "duration": 20_000, "bytes": 200, "kind": int(Kind.WRITE)}
         predictor.update(make_batch(1, line), TYPES)
         found = predictor.predict(round((UNIX_S + 4 * number + 0.5) * 1e9))
