@@ -140,8 +140,13 @@ def user_ids(pid: int) -> set[int]:
     return set()
 
 
-def descriptors_of(pid: int) -> set[Path]:
-    return set(Path(f"/proc/{pid}/fd").iterdir())
+def descriptors_of(pid: int) -> set[str]:
+    """Return what the descriptors of a process refer to: their numbers are reused."""
+    found = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.add(str(path.readlink()))
+    return found
 
 
 def is_keeper(pid: int) -> bool:
