@@ -6,6 +6,7 @@ import os
 from collections.abc import Container
 from functools import partial
 from pathlib import Path
+from time import monotonic_ns
 from typing import Final, Protocol
 
 from .....events import ProtocolError
@@ -21,7 +22,6 @@ OVERLAP_S: Final = 1.0
 """Time for which threads may still write into a replaced region, and an extent may follow a cell."""
 _YOUNG_S: Final = 0.02
 """Time after which the cell of a running process is read like a region, s. Before, most processes end."""
-_NEVER_NS: Final = 1 << 62
 
 
 class ImageReader(Protocol):
@@ -156,11 +156,14 @@ class CellReader:
         self._unread = self._unread or bool(young)
         seen = {(cell.place, cell.pid) for cell in young.values()}
         cells.first_seen_s = {key: at_s for key, at_s in cells.first_seen_s.items() if key in seen}
+        cells.first_claimed_ns = {key: at_ns for key, at_ns in cells.first_claimed_ns.items() if key in seen}
         return news
 
     def _has_ended(self, cells: Cells, cell: Cell) -> bool:
+        # a process that ended before it began here has no time of its own: its pid may be reused from now on
+        claimed_ns = cells.first_claimed_ns.setdefault((cell.place, cell.pid), monotonic_ns())
         with self._socket.spare_descriptor():
-            watch = watch_begun(cell.pid, cells.begun_ns(cell.place) if cell.order else _NEVER_NS)
+            watch = watch_begun(cell.pid, cells.begun_ns(cell.place) if cell.order else claimed_ns)
         if watch >= 0:
             os.close(watch)
         return watch == GONE

@@ -65,6 +65,8 @@ class Cells:
         self._taken: set[int] = set()
         self.first_seen_s: dict[tuple[int, int], float] = {}
         """Time at which a running process was first seen, by place and pid."""
+        self.first_claimed_ns: dict[tuple[int, int], int] = {}
+        """Time at which a claimed cell was first seen (CLOCK_MONOTONIC), by place and pid."""
         self.closed_s: float | None = None
         """Time since which no process begins in them."""
 

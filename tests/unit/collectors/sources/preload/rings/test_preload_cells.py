@@ -189,6 +189,21 @@ def test_cell_of_a_running_process_is_read_after_a_while_and_again(host: Host) -
         assert is_free(cell)
 
 
+def test_pid_that_was_reused_before_its_process_began_does_not_keep_a_cell(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running() as process, MadeCell(host.made, 0, process.pid, TOKEN, 0) as cell:
+        host.poll()
+        assert not is_free(cell)  # it may still begin
+        cell.claim["pid"] = ended_pid()
+        host.poll()
+        assert is_free(cell)
+    with running() as process, MadeCell(host.made, 0, process.pid, TOKEN, 0) as cell:
+        monkeypatch.setattr(cell_reader, "monotonic_ns", lambda: 0)  # seen before this process was started
+        host.poll()
+        assert is_free(cell)
+
+
 def test_pid_that_was_reused_does_not_keep_a_cell(host: Host) -> None:
     with running() as process, MadeCell(host.made, 0, process.pid, TOKEN) as cell:
         cell.set(collector_seen_ns=1)
