@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,12 @@ def cpu_bound_s(size: int) -> int:
     return min(_LEAST_CPU_S + _CPU_S_PER_MIB * size // (1 << 20), _MOST_CPU_S)
 
 
+def _hard_bound_s() -> int:
+    """Return the CPU time that a subprocess may take at most, s. The hard limit itself would kill it without a word."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    return _MOST_CPU_S if hard == resource.RLIM_INFINITY else max(hard - 1, 1)
+
+
 def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yield messages and their raw bytes. After a part in which the library aborts, the next ones are read.
 
@@ -47,10 +54,13 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
     """
     problems: list[str] = []
     first: int | None = 0
-    cpu_s = cpu_bound_s(path.stat().st_size)
+    bound_s, hard_s = cpu_bound_s(path.stat().st_size), _hard_bound_s()
+    cpu_s = min(bound_s, hard_s)
+    why = "too much for a log of this size" if bound_s <= hard_s else "the limit of this process (ulimit -Ht)"
     while first is not None:
         first, was_too_slow = yield from _messages_from(path, first, cpu_s, problems)
         if was_too_slow:
+            problems.append(f"Darshan's library took over {cpu_s} s of CPU time, {why}")
             cpu_s = max(cpu_s // 2, 1)  # bounds the sum over all parts
     if problems:
         raise InputError(str(path), None, "; ".join(dict.fromkeys(problems)), EXPECTED)
@@ -87,9 +97,7 @@ def _messages_from(
         finally:
             child.kill()
         was_too_slow = status == -SIGXCPU
-        if was_too_slow:
-            problems.append(f"Darshan's library took over {cpu_s} s of CPU time, too much for a log of this size")
-        elif status:
+        if status and not was_too_slow:
             errors.seek(0)
             problems.append(_reason(status, errors.read(65_536)))
     return part + 1 if status < 0 and part is not None else None, was_too_slow

@@ -6,6 +6,7 @@ import random
 import struct
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -162,23 +163,41 @@ def log_get_name_records(log):
 """Darshan's library on a log whose first part, or all parts, have no end for it."""
 
 
+@pytest.fixture
+def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], Path]:
+    """Return what makes a log on which the library does not end."""
+
+    def make(names_end: bool) -> Path:
+        (tmp_path / "darshan" / "backend").mkdir(parents=True)
+        for package in ("darshan", "darshan/backend"):
+            (tmp_path / package / "__init__.py").touch()
+        (tmp_path / "darshan" / "backend" / "cffi_backend.py").write_text(ENDLESS.replace("@", str(names_end)))
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        path = tmp_path / "endless.darshan"
+        path.write_bytes(bytes(1000))
+        return path
+
+    return make
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("names_end", [True, False])
 def test_log_on_which_the_library_does_not_end_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names_end: bool
+    endless: Callable[[bool], Path], monkeypatch: pytest.MonkeyPatch, names_end: bool
 ) -> None:
-    (tmp_path / "darshan" / "backend").mkdir(parents=True)
-    for package in ("darshan", "darshan/backend"):
-        (tmp_path / package / "__init__.py").touch()
-    (tmp_path / "darshan" / "backend" / "cffi_backend.py").write_text(ENDLESS.replace("@", str(names_end)))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(parser, "_LEAST_CPU_S", 1)
-    path = tmp_path / "endless.darshan"
-    path.write_bytes(bytes(1000))
-    found = []
+    path, found = endless(names_end), []
     with pytest.raises(InputError, match="took over 1 s of CPU time, too much for a log of this size"):
         found.extend(message for message, _ in parser.messages(path))
     assert [message["what"] for message in found] == ["names"] * names_end
+
+
+@pytest.mark.slow
+def test_lower_limit_of_the_process_is_named(endless: Callable[[bool], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    path = endless(False)
+    monkeypatch.setattr(parser.resource, "getrlimit", lambda kind: (2, 2))
+    with pytest.raises(InputError, match=r"took over 1 s of CPU time, the limit of this process \(ulimit -Ht\)"):
+        list(parser.messages(path))
 
 
 def test_cpu_time_for_a_log_grows_with_its_size() -> None:
