@@ -118,9 +118,11 @@ static uint64_t skip_at(const struct iotide_header *region, uint64_t head, uint6
     return to_end < need ? to_end : 0;
 }
 
-/* Returns the unread bytes after appending an entry. */
-static uint64_t waiting_after(struct iotide_header *region, uint64_t head, uint64_t need) {
-    return head + skip_at(region, head, need) + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
+/* Returns the unread bytes after appending an entry; negative if other threads have appended and the collector has read
+ * beyond head since it was loaded: it is not the log's head any longer. */
+static int64_t waiting_after(struct iotide_header *region, uint64_t head, uint64_t need) {
+    uint64_t tail = atomic_load_explicit(&region->log_tail, memory_order_acquire);
+    return (int64_t)(head + skip_at(region, head, need) + need - tail);
 }
 
 /* Returns the entry's number (counted up in next, or number if next is NULL); 0: no room. */
@@ -129,8 +131,9 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     char *log = (char *)region + region->log_offset;
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
-    uint64_t skip, waiting;
-    if (unlikely(waiting_after(region, head, need) > log_bytes(region))) { /* each call would block signals in vain */
+    uint64_t skip;
+    int64_t waiting, room = (int64_t)log_bytes(region);
+    if (unlikely(waiting_after(region, head, need) > room)) { /* each call would block signals in vain */
         atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
         return 0;
     }
@@ -140,7 +143,7 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     do {
         skip = skip_at(region, head, need);
         waiting = waiting_after(region, head, need);
-        if (waiting > log_bytes(region)) {
+        if (waiting > room) {
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
             if (!nested)
                 reserved.frame = 0;
@@ -174,7 +177,7 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     atomic_signal_fence(memory_order_seq_cst);
     if (!nested)
         reserved.frame = 0;
-    if (waiting > log_bytes(region) / IOTIDE_WAKE_FRACTION)
+    if (waiting > room / IOTIDE_WAKE_FRACTION)
         iotide_wake_collector(region);
     return number;
 }

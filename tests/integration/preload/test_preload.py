@@ -79,7 +79,11 @@ def test_two_hundred_threads_in_a_row_are_seen_or_counted(hostile: Path, tracing
     # Threads that start while another creates the next region are counted and do not wait. On a loaded machine that
     # thread can lose its core meanwhile.
     missing = (200 * WRITTEN - seen) // 1000
-    assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 10_000
+    counters = tracing.source.counters
+    unnamed = counters["details_dropped:path_buffers"] * WRITTEN // 1000  # writes through an open without its path
+    assert missing <= counters["events_dropped:no_slot"] + unnamed
+    assert counters["events_dropped:no_slot"] <= 10_000
+    assert not counters["definitions_dropped"]  # the log has room for all names
 
 
 def test_more_threads_at_once_than_slots_are_all_seen(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
