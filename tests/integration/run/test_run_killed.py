@@ -185,6 +185,9 @@ def test_run_killed_before_its_archive_has_a_checkpoint_leaves_what_was_seen(tmp
     assert (told.returncode, str(path) in told.stderr) == (0, True)
 
 
+_CHECKPOINTS = 4  # of the archive, after which it has calls that come later than the copy of the early ones
+
+
 def kill_later(folder: Path, program: str, *options: str, has_ended: bool = False) -> int:
     """Kill a run with calls that are not read yet, long after the copy of its early calls has ended.
 
@@ -196,12 +199,19 @@ def kill_later(folder: Path, program: str, *options: str, has_ended: bool = Fals
     command = [sys.executable, "-c", HOLDING, "run", "--job", "killed", "-o", out, *options]
     with running(*command, "--", sys.executable, "-c", program, cwd=folder) as run:
         try:
-            wait_for(lambda: list(out.glob("*.iotide")), what="the beginning of an archive")
+            (archive,) = wait_for(lambda: list(out.glob("*.iotide")), what="the beginning of an archive")
             collector = collector_of(run.pid)
             wait_for(lambda: len(list((collector / "task").iterdir())) == 1, what="the end of the copy of early calls")
             wait_for(lambda: not list(out.glob("*.spool")), what="the end of that file")
-            kept = [0]
-            wait_for(lambda: kept.append(segments_in(collector)) or kept[-1] < max(kept), what="later calls archived")
+            kept, sizes = [0], set[int]()
+
+            def is_archived() -> bool:
+                """Return whether segments were released. At the bound of the kept ones, each is replaced at once."""
+                kept.append(segments_in(collector))
+                sizes.add(archive.stat().st_size)
+                return kept[-1] < max(kept) or len(sizes) > _CHECKPOINTS
+
+            wait_for(is_archived, what="later calls archived")
             hold.touch()
             held = count_in(folder)
             seen = wait_for(lambda: (count := count_in(folder)) > held + 20_000 and count, what="a burst")
