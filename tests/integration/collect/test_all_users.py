@@ -38,6 +38,7 @@ from support.servers.principals import Listed
 from support.servers.running_aggregator import serving, until
 from support.system.commands import IOTIDE, Program, plain_environment
 from support.system.commands import iotide as run_iotide
+from support.system.descriptors import open_files
 from support.system.users import ALICE, BOB, as_user, need_root
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need, need_library
@@ -138,15 +139,6 @@ def user_ids(pid: int) -> set[int]:
         if not re.search(r"^State:\s+Z", status, re.M):
             return set(map(int, re.findall(r"^Uid:\s+(.*)", status, re.M)[0].split()))
     return set()
-
-
-def descriptors_of(pid: int) -> set[str]:
-    """Return what the descriptors of a process refer to: their numbers are reused."""
-    found = set()
-    for path in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):
-            found.add(str(path.readlink()))
-    return found
 
 
 def is_keeper(pid: int) -> bool:
@@ -325,9 +317,9 @@ async def test_accepted_program_whose_processes_of_root_and_user_are_killed_is_c
         (collector,) = killed.collectors(ALICE)
         keeper = await killed.keeper()
         os.kill(collector, signal.SIGSTOP)
-        before = descriptors_of(keeper)
+        before = set(open_files(keeper))
         await asyncio.to_thread(killed.write, ALICE, "unread")
-        await until(lambda: descriptors_of(keeper) - before)
+        await until(lambda: set(open_files(keeper)) - before)
         killed.process.kill()
         os.kill(collector, signal.SIGKILL)
         await asyncio.to_thread(killed.process.wait)
@@ -362,9 +354,9 @@ async def test_crash_of_root_s_process_after_that_of_its_keeper_loses_nothing(fo
             (collector,), (kept,) = killed.collectors(ALICE), killed.collectors(BOB)
             os.kill(collector, signal.SIGSTOP)
             first = await killed.keeper()
-            before = descriptors_of(first)
+            before = set(open_files(first))
             await asyncio.to_thread(killed.write, ALICE, "unread")
-            await until(lambda: descriptors_of(first) - before)
+            await until(lambda: set(open_files(first)) - before)
             os.kill(first, signal.SIGKILL)
             assert killed.process.stderr is not None
             report = await asyncio.to_thread(read_line, killed.process)

@@ -17,7 +17,11 @@ from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
 from iotide.events.losses import NOT_SAVED
 from support.system.commands import IOTIDE, iotide, running
+from support.system.descriptors import open_files
 from support.system.waiting import DEADLINE_S, wait_for
+
+CHECKPOINTS = 4
+"""Checkpoints of an archive after which it has calls that come later than the copy of the early ones."""
 
 BURST = """
 import os, sys
@@ -185,9 +189,6 @@ def test_run_killed_before_its_archive_has_a_checkpoint_leaves_what_was_seen(tmp
     assert (told.returncode, str(path) in told.stderr) == (0, True)
 
 
-_CHECKPOINTS = 4  # of the archive, after which it has calls that come later than the copy of the early ones
-
-
 def kill_later(folder: Path, program: str, *options: str, has_ended: bool = False) -> int:
     """Kill a run with calls that are not read yet, long after the copy of its early calls has ended.
 
@@ -201,7 +202,10 @@ def kill_later(folder: Path, program: str, *options: str, has_ended: bool = Fals
         try:
             (archive,) = wait_for(lambda: list(out.glob("*.iotide")), what="the beginning of an archive")
             collector = collector_of(run.pid)
-            wait_for(lambda: len(list((collector / "task").iterdir())) == 1, what="the end of the copy of early calls")
+            wait_for(
+                lambda: len(list(Path(f"/proc/{collector}/task").iterdir())) == 1,
+                what="the end of the copy of early calls",
+            )
             wait_for(lambda: not list(out.glob("*.spool")), what="the end of that file")
             kept, sizes = [0], set[int]()
 
@@ -209,7 +213,7 @@ def kill_later(folder: Path, program: str, *options: str, has_ended: bool = Fals
                 """Return whether segments were released. At the bound of the kept ones, each is replaced at once."""
                 kept.append(segments_in(collector))
                 sizes.add(archive.stat().st_size)
-                return kept[-1] < max(kept) or len(sizes) > _CHECKPOINTS
+                return kept[-1] < max(kept) or len(sizes) > CHECKPOINTS
 
             wait_for(is_archived, what="later calls archived")
             hold.touch()
@@ -271,13 +275,13 @@ def count_in(folder: Path) -> int:
     return int.from_bytes((folder / "count").read_bytes(), "little")
 
 
-def collector_of(run: int) -> Path:
-    """Return the folder in /proc of the process that empties rings."""
+def collector_of(run: int) -> int:
+    """Return the process that empties rings."""
     children = Path(f"/proc/{run}/task/{run}/children").read_text().split()
     (ours,) = (child for child in children if b"iotide" in Path(f"/proc/{child}/cmdline").read_bytes())
-    return Path("/proc", ours)
+    return int(ours)
 
 
-def segments_in(collector: Path) -> int:
+def segments_in(collector: int) -> int:
     """Return the number of segments of the spool that a process has."""
-    return sum("iotide-spool" in each.readlink().name for each in (collector / "fd").iterdir())
+    return sum("iotide-spool" in each for each in open_files(collector))
