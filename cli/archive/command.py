@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...events.counted_text import counted
-from ..common.arguments.options import trace_files
+from ..common.arguments.options import archives_of_run, trace_files
 from ..common.atomic_files import private_file
 from ..common.job_names import JobName, default_job
 from .conversion import convert
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HELP = """Store every call of a job, with all its parameters and times, in a compact file.
 
-An archive is one file. Its format is described in docs/archive-format.md.
+An archive is one file, also named by the folder of `iotide run`. Its format is described in docs/archive-format.md.
 
 \b
 Examples:
@@ -37,7 +37,17 @@ Examples:
 Exit status: 0 done, 1 the work failed or a part of the input was unreadable (the rest was used), 2 bad usage or
 nothing could be read.
 """
-_archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path))
+
+
+def _only_archive(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
+    """Return the archive in the report folder of ``iotide run``, and any other path unchanged."""
+    found = archives_of_run(Path(path))
+    if len(found) > 1:
+        raise click.BadParameter(f"{path} has {len(found)} archives; name one of them, such as {found[0]}", ctx, param)
+    return found[0]
+
+
+_archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path), callback=_only_archive)
 
 
 @click.group("archive", help=_HELP)
@@ -266,6 +276,9 @@ def _opened(file: Path) -> Iterator[ArchiveReader]:
                 _name_copies(file)
     except InputError as error:
         click.echo(f"iotide: {error}", err=True)
+        sys.exit(2)
+    except IsADirectoryError:
+        click.echo(f"iotide: {file}: is a folder; expected an archive, or the folder of one iotide run", err=True)
         sys.exit(2)
     except OSError as error:
         click.echo(f"iotide: cannot read {file}: {error.strerror}", err=True)

@@ -140,6 +140,8 @@ def command(
 
     settings = DetectSettings(**detection)
     trace = read_and_report(files, format_name, settings.rule, signal_only=True)
+    if by != "job":
+        _report_merged_jobs(trace)
     span_ns = trace.span_ns
     trace = _window(trace, since, until)
     if settings.method == "reference" and is_given("frequency") and settings.sampling_frequency_hz is None:
@@ -154,6 +156,13 @@ def command(
     if plot is not None:
         write_picture(plot, report, trace.batches(), settings, every_s, own, beside)
     _print(report, as_json, None if own is None else report.prediction.who)
+
+
+def _report_merged_jobs(trace: Trace) -> None:
+    """Say on standard error that the signal is that of several jobs."""
+    jobs = {stream.info.job for stream in trace.streams.values()}
+    if len(jobs) > 1:
+        click.echo(f"iotide: {len(jobs)} jobs are analysed as one; --by job also reports each alone", err=True)
 
 
 def _print(report: DetectionReport, as_json: bool, replayed: Who | None) -> None:

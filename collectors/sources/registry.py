@@ -234,9 +234,9 @@ def _folder_format(path: Path, given: str | None) -> str:
             raise InputError(str(path), None, *refused)
     problem = "is not a regular file but a folder" + ("" if given is None else f", which {given} never is")
     with contextlib.suppress(OSError):
-        if any(path.glob("*.iotide")):  # of `iotide run`: its other files are no traces
-            archive = f"its archive ({shlex.quote(readable(path))}/*.iotide)"
-            raise InputError(str(path), None, problem, archive)
+        for archives in ("*.iotide", "*/*.iotide"):  # of `iotide run`, or of several: its other files are no traces
+            if any(path.glob(archives)):
+                raise InputError(str(path), None, problem, f"its archives ({shlex.quote(readable(path))}/{archives})")
     files = f"its files ({shlex.quote(readable(path))}/*)"
     raise InputError(str(path), None, problem, f"{files}, or a folder of {_known(folders)}")
 

@@ -36,10 +36,12 @@ _Name = TypeVar("_Name", str, Path)
 
 
 def archives_of_run(path: Path) -> list[Path]:
-    """Return the archives in the report folder of ``iotide run``, and any other path unchanged."""
+    """Return the archives in a report folder of ``iotide run``, or in those of a folder; any other path unchanged."""
     with contextlib.suppress(OSError):  # the reader of the path reports it
-        if path.is_dir() and (path / "summary.json").exists():
-            return sorted(path.glob("*.iotide")) or [path]
+        if path.is_dir():
+            is_run = (path / "summary.json").exists()
+            runs = [path] if is_run else sorted(each.parent for each in path.glob("*/summary.json"))
+            return [archive for run in runs for archive in sorted(run.glob("*.iotide"))] or [path]
     return [path]
 
 
@@ -51,7 +53,7 @@ def _with_archives(ctx: click.Context, param: click.Parameter, names: tuple[_Nam
 trace_files: Final = partial(
     click.argument, "files", nargs=-1, metavar="FILE...", required=True, callback=_with_archives
 )
-"""Argument of commands that read finished traces; a report folder of ``iotide run`` stands for its archives."""
+"""Argument of commands that read finished traces; report folders of ``iotide run`` stand for their archives."""
 
 _signal = partial(click.option, cls=SectionOption, section="Signal", show_default=True)
 _period = partial(click.option, cls=SectionOption, section="Period", show_default=True)
