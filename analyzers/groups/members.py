@@ -29,14 +29,30 @@ class OriginColumns(NamedTuple):
     rank: npt.NDArray[Any]
     pid: npt.NDArray[Any]
     file: npt.NDArray[Any]
+    stream: npt.NDArray[Any]
+    """Number of the stream, from 0 and ascending."""
 
     @classmethod
-    def of(cls, batch: EventBatch, rows: npt.NDArray[np.intp] | None) -> OriginColumns:
-        """Return the columns of some rows; None for all."""
-        columns = (batch.rank, batch.pid, batch.file)
+    def of(cls, batch: EventBatch, lengths: Sequence[int], rows: npt.NDArray[np.intp] | None) -> OriginColumns:
+        """Return the columns of some rows.
+
+        Args:
+            batch: events of one or more streams, one stream after the other.
+            lengths: number of events of each stream.
+            rows: rows in ascending order; None for all.
+        """
+        if len(lengths) == 1:
+            stream: npt.NDArray[Any] = np.broadcast_to(np.int64(0), (len(batch),))
+        else:
+            stream = np.repeat(np.arange(len(lengths)), lengths)
+        columns = (batch.rank, batch.pid, batch.file, stream)
         if rows is None:
             return cls(*columns)
         return cls(*(each[: len(rows)] if is_constant(each) else each.take(rows) for each in columns))
+
+    def since(self, first: int) -> OriginColumns:
+        """Return the columns from a row on."""
+        return OriginColumns(*(each[first:] for each in self)) if first else self
 
 
 class Member(Struct):
@@ -89,56 +105,72 @@ class Members:
     def __len__(self) -> int:
         return len(self.all)
 
-    def numbers(self, columns: OriginColumns, info: StreamInfo, files: Sequence[FileInfo]) -> tuple[Ints, list[Ints]]:
-        """Return the member of each event of a stream, int64; new members are numbered.
+    def numbers(
+        self, columns: OriginColumns, infos: Sequence[StreamInfo], files: Sequence[FileInfo]
+    ) -> tuple[Ints, list[Ints]]:
+        """Return the member of each event, int64; new members are numbered, as if one stream came after the other.
 
         Args:
             columns: columns of events that count, at least one.
-            info: introduction of the stream.
+            infos: introductions of the streams, by number.
             files: files by number.
 
         Returns:
             The numbers; and for each merge of members on the way, the new number of each old one.
         """
         merged: list[Ints] = []
-        while True:
-            found = self._numbered(columns, info, files)
-            step = self._limiting_property()
-            if step is None:
-                return found, merged
-            merged.append(self._coarser(step))
+        found, reached = self._numbered(columns, infos, files)
+        numbers, at = [found], reached
+        while (step := self._limiting_property()) is not None or at < len(columns.stream):
+            if step is not None:
+                merged.append(self._coarser(step))
+                numbers = [merged[-1].take(each) for each in numbers]
+            else:
+                found, reached = self._numbered(columns.since(at), infos, files)
+                numbers.append(found)
+                at += reached
+        return numbers[0] if len(numbers) == 1 else np.concatenate(numbers), merged
 
-    def _numbered(self, origin: OriginColumns, info: StreamInfo, files: Sequence[FileInfo]) -> Ints:
-        ranks, pids = _filled(origin.rank, UNKNOWN_RANK, info.rank), _filled(origin.pid, 0, info.pid)
+    def _numbered(
+        self, origin: OriginColumns, infos: Sequence[StreamInfo], files: Sequence[FileInfo]
+    ) -> tuple[Ints, int]:
+        """Return the members of the rows up to the end of the first stream that exceeds the bound, and their number."""
+        ranks = _filled(origin.rank, UNKNOWN_RANK, [info.rank for info in infos], origin.stream)
+        pids = _filled(origin.pid, 0, [info.pid for info in infos], origin.stream)
         kinds = self._kinds_of(origin.file, files)
         shift = member_keys.shift_at(self._process_step)
         listed_ids = ranks[:1] if is_constant(ranks) else ranks
         with_rank = bool((listed_ids >= 0).any())
         columns: list[npt.NDArray[Any]] = [ranks >> shift if with_rank and not is_constant(ranks) else ranks, kinds]
-        if self._process_step == 0 and not (listed_ids >= 0).all():
+        if not (listed_ids >= 0).all():  # also once processes are merged, as members list pids
             columns.append(pids)
-        groups = Grouping(columns)
-        command = self._command(info.command)
-        numbers = np.empty(len(groups), np.int64)
-        least = most = None
+        programs = _programs(infos, origin.stream)
+        groups = Grouping([*columns, programs])
+        bounds = [ranks.take(groups.first).tolist()] * 2
         if not is_constant(ranks):
             wide = ranks.astype(np.int64)
-            least, most = groups.least(wide).tolist(), groups.most(wide).tolist()
-        for place, first in enumerate(groups.first.tolist()):
-            rank = int(ranks[first])
-            process = Process(rank=rank >> shift) if rank >= 0 else self._process(info.host, int(pids[first]))
-            key = Key(process, command, self._kinds[int(kinds[first])])
+            bounds = [groups.least(wide).tolist(), groups.most(wide).tolist()]
+        firsts = (each.take(groups.first).tolist() for each in (origin.stream, ranks, pids, kinds))
+        numbers = np.empty(len(groups), np.int64)
+        bound = _Bound(self._most, self.all)
+        reached = len(ranks)
+        for place, (stream, rank, pid, kind, least, most) in enumerate(zip(*firsts, *bounds, strict=True)):
+            if bound.stream is not None and stream > bound.stream:
+                reached = int(np.searchsorted(origin.stream, bound.stream, side="right"))
+                break
+            info = infos[stream]
+            process = Process(rank=rank >> shift) if rank >= 0 else self._process(info.host, pid)
+            key = Key(process, self._command(info.command), self._kinds[kind])
             number = self._numbers.get(key)
             if number is None:
                 self._numbers[key] = number = len(self.all)
                 self.all.append(Member(key))
-            bounds = (rank, rank) if least is None or most is None else (least[place], most[place])
-            pid = int(pids[first])
-            self.all[number].note(bounds, [info.host] if info.host else [], [pid] if pid and rank < 0 else [])
+                bound.add(key, stream)
+            self.all[number].note((least, most), [info.host] if info.host else [], [pid] if pid and rank < 0 else [])
             numbers[place] = number
         if len(groups) == 1:
-            return np.broadcast_to(numbers, (len(ranks),))
-        return numbers.take(groups.number)
+            return np.broadcast_to(numbers, (reached,)), reached
+        return numbers.take(groups.number[:reached]), reached
 
     def _process(self, host: str, pid: int) -> Process:
         process = Process(host=host, pid=pid)
@@ -185,11 +217,7 @@ class Members:
 
     def _limiting_property(self) -> str | None:
         """Return the property whose granularity must become coarser."""
-        if len({member.key.command for member in self.all}) > max(self._most // _COMMANDS, 2):
-            return "command"
-        if len({member.key.files for member in self.all}) > max(self._most // _FILES, 2):
-            return "files"
-        return "process" if len(self.all) > self._most else None
+        return _Bound(self._most, self.all).exceeded
 
     def _coarser(self, step: str) -> Ints:
         """Merge members; return the new number of each."""
@@ -237,10 +265,51 @@ class Members:
         self._kind_of_file[known] = new.take(self._kind_of_file[known])
 
 
-def _filled(column: npt.NDArray[Any], unknown: int, known: int) -> npt.NDArray[Any]:
-    """Return a column with unknown values replaced by that of the stream's introduction."""
-    if known == unknown:
+class _Bound:
+    """The bound of the members, and of their commands and kinds of files, while members are added.
+
+    Attributes:
+        stream: stream of the first added member beyond the bound; None if all are within it.
+    """
+
+    def __init__(self, most: int, members: Sequence[Member]) -> None:
+        self.stream: int | None = None
+        self._most = most
+        self._count = len(members)
+        self._commands = {member.key.command for member in members}
+        self._files = {member.key.files for member in members}
+
+    def add(self, key: Key, stream: int) -> None:
+        """Add a member of a stream."""
+        self._count += 1
+        self._commands.add(key.command)
+        self._files.add(key.files)
+        if self.stream is None and self.exceeded:
+            self.stream = stream
+
+    @property
+    def exceeded(self) -> str | None:
+        """The property whose granularity must become coarser; None within the bound."""
+        if len(self._commands) > max(self._most // _COMMANDS, 2):
+            return "command"
+        if len(self._files) > max(self._most // _FILES, 2):
+            return "files"
+        return "process" if self._count > self._most else None
+
+
+def _filled(column: npt.NDArray[Any], unknown: int, known: Sequence[int], stream: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a column with unknown values replaced by those of the streams' introductions."""
+    if len(set(known)) > 1:
+        return np.where(column == unknown, np.array(known, np.int64).take(stream), column)
+    if known[0] == unknown:
         return column
     if is_constant(column):
-        return column if column[0] != unknown else np.broadcast_to(np.array(known, column.dtype), column.shape)
-    return np.where(column == unknown, known, column)
+        return column if column[0] != unknown else np.broadcast_to(np.array(known[0], column.dtype), column.shape)
+    return np.where(column == unknown, known[0], column)
+
+
+def _programs(infos: Sequence[StreamInfo], stream: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a number for the host and command of each row's stream."""
+    found: dict[tuple[str, str], int] = {}
+    numbers = np.array([found.setdefault((info.host, info.command), len(found)) for info in infos], np.int64)
+    return numbers.take(stream) if len(found) > 1 else np.broadcast_to(numbers[:1], stream.shape)

@@ -65,11 +65,32 @@ class GroupAnalyzer:
             left_out: mask of directions that do not count, by file number.
             until_ns: current time if known; later events are dropped.
         """
+        self.update_streams(batch, [info], [len(batch)], files, left_out, until_ns)
+
+    def update_streams(
+        self,
+        batch: EventBatch,
+        infos: Sequence[StreamInfo],
+        lengths: Sequence[int],
+        files: Sequence[FileInfo],
+        left_out: LeftOut,
+        until_ns: int | None = None,
+    ) -> None:
+        """Add events of several streams at once, one stream after the other. Streams of short processes are many.
+
+        Args:
+            batch: events.
+            infos: introductions of the streams.
+            lengths: number of events of each.
+            files: as in ``update``, like the others.
+            left_out: mask of directions that do not count.
+            until_ns: current time.
+        """
         if not len(batch):
             return
         first = int(batch.start.min())
         self._from_ns = first if self._from_ns is None else min(self._from_ns, first)
-        numbered = self.numbered(batch, info, files, left_out)
+        numbered = self._numbered(batch, infos, lengths, files, left_out)
         if numbered is not None:
             member, rows = numbered
             start, duration, volume = (
@@ -81,15 +102,25 @@ class GroupAnalyzer:
     def numbered(
         self, batch: EventBatch, info: StreamInfo, files: Sequence[FileInfo], left_out: LeftOut
     ) -> tuple[Ints, npt.NDArray[np.intp] | None] | None:
-        """Return the members of the events that count, and their rows (None for all).
+        """Return the members of the events of a stream that count, and their rows (None for all).
 
         Returns None if no event counts.
         """
+        return self._numbered(batch, [info], [len(batch)], files, left_out)
+
+    def _numbered(
+        self,
+        batch: EventBatch,
+        infos: Sequence[StreamInfo],
+        lengths: Sequence[int],
+        files: Sequence[FileInfo],
+        left_out: LeftOut,
+    ) -> tuple[Ints, npt.NDArray[np.intp] | None] | None:
         counting = counted(batch, left_out, self._settings.mode)
         rows = None if counting.all() else np.flatnonzero(counting)
         if rows is not None and not len(rows):
             return None
-        member, merged = self.members.numbers(OriginColumns.of(batch, rows), info, files)
+        member, merged = self.members.numbers(OriginColumns.of(batch, lengths, rows), infos, files)
         for new in merged:
             self.signals.merge_members(new, int(new.max()) + 1)
             self._groups, self._age = [], 0

@@ -26,8 +26,10 @@ class JobGroups:
         """Add events."""
         # the signal of the whole job distinguishes a clock that jumped ahead
         until_ns = None if self.signal is None else self.signal.last_ns
-        for batch, _, info in queued.parts():
-            self.analyzer.update(batch, info, self._names.files, self._names.left_out, until_ns)
+        infos = [run.info for run in queued.runs]
+        self.analyzer.update_streams(
+            queued.batch, infos, queued.lengths, self._names.files, self._names.left_out, until_ns
+        )
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool) -> Prediction:
         """Return a prediction of the job, extended by its groups."""

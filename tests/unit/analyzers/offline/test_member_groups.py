@@ -24,8 +24,9 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.cli.detect.command import command as detect
 from iotide.clients.detection.page import period_rows
 from iotide.clients.text.headline import further_period_text, headline_text, members_text
-from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
+from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, concatenate, make_batch
 from iotide.results.prediction import Prediction
+from msgspec.structs import replace
 
 COUNTS = np.zeros(64, np.uint8)
 FILES = [FileInfo(""), *(FileInfo(f"/s/{name}.dat", FileType.REGULAR) for name in ("one7", "one8", "two"))]
@@ -287,6 +288,50 @@ def test_members_are_bounded_whatever_a_job_is_made_of(
     assert moved == pytest.approx(30 * max(pids, commands, hosts), rel=1e-5)
     if max(pids, 1) * commands > 4 * most and pids > 4 * most:
         assert analyzer.losses()["members"] > 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32), most=st.sampled_from([8, 16, 32]), ranked=st.sampled_from([0.0, 0.5, 1.0]),
+    sizes=st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.integers(1, 20)),
+    cuts=st.lists(st.integers(1, 40), max_size=4),
+)  # fmt: skip
+def test_streams_added_at_once_are_numbered_as_one_after_the_other(
+    seed: int, most: int, ranked: float, sizes: tuple[int, int, int, int], cuts: list[int]
+) -> None:
+    random = np.random.default_rng(seed)
+    commands, pids, kinds, hosts = sizes
+    files = [FileInfo(""), *(FileInfo(f"/d{n % 3}/{'x' * (1 + n % 7)}.{n}", FileType.REGULAR) for n in range(40))]
+    streams = []
+    for _ in range(40):
+        length = int(random.integers(1, 9))
+        number = int(random.integers(commands))
+        rank = int(random.integers(pids)) if random.random() < ranked else -1
+        info = stream(f"cc{'x' * (number % 5)} -c f{number}", f"h{random.integers(hosts)}", int(random.integers(pids)))
+        told = random.random() < 0.5  # else the rank and the pid are those of the introduction
+        columns = {
+            "start": random.integers(0, 200 * SECOND, length), "duration": random.integers(0, SECOND, length),
+            "rank": random.choice([-1, rank], length) if told else -1, "file": random.integers(1, kinds + 1, length),
+            "pid": random.integers(0, pids, length) if told else 0,
+            "kind": int(Kind.WRITE), "bytes": random.integers(0, 1000, length),
+        }  # fmt: skip
+        streams.append((make_batch(length, columns), replace(info, rank=rank)))
+    together, apart = (GroupAnalyzer(DetectSettings(group_members=most)) for _ in range(2))
+    edges = sorted({0, *cuts, len(streams)})
+    for first, last in pairwise(edges):
+        part = streams[first:last]
+        batch = concatenate(each for each, _ in part)
+        infos, lengths = [info for _, info in part], [len(each) for each, _ in part]
+        together.update_streams(batch, infos, lengths, files, COUNTS)
+    for each, info in streams:
+        apart.update(each, info, files, COUNTS)
+    assert together.members.all == apart.members.all
+    assert together.losses() == apart.losses()
+    assert together.signals.levels == apart.signals.levels
+    for level in range(apart.signals.levels):
+        shape = len(apart.members)  # more memory may have been allocated
+        both = (each.signals.bins_of_members(level)[:shape] for each in (together, apart))
+        np.testing.assert_allclose(*both, rtol=1e-3, atol=0.1)
 
 
 @settings(deadline=None, max_examples=25)
