@@ -64,7 +64,7 @@ def regularity(phases: Phases, shortest: float = 0.0, *, allow_missed: bool = Tr
     """Measure the intervals between the phases' starts; None for fewer than two phases.
 
     Intervals between ends, or without the first phase, are used if they are far more regular: a start-up is no phase,
-    and may run into the first one. Only intervals since the last change of period are used. If intervals are alike
+    and may run into the first one. A trace may also begin within a phase. Only intervals since the last change of period are used. If intervals are alike
     except for a few whole multiples, phases were missed there.
 
     Args:
@@ -81,10 +81,12 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
         interval = start[1:] - start[:1]
         return Regularity(float(interval[0]), 1.0, 1.0, interval)
     found = _measure(start[1:] - start[:-1], shortest)
+    others = []
     if found.spread > TUNING.tolerances.equal_spread:
-        others = [_measure(end[1:] - end[:-1], shortest)]
-        if len(start) > 3:
-            others.append(_measure(found.intervals[1:], shortest))
+        others.append(_measure(end[1:] - end[:-1], shortest))
+    if len(start) > 3 and _is_first_stray(found):
+        others.append(_measure(found.intervals[1:], shortest))
+    if others:
         best = min(others, key=lambda other: other.chance)
         if (
             best.chance < _INTERVALS.end_chance_ratio * found.chance
@@ -103,6 +105,13 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
     if found.spread > TUNING.tolerances.equal_spread:
         found = _with_missed_phases(found, shortest, allow_missed=allow_missed)
     return _with_drift(found)
+
+
+def _is_first_stray(found: Regularity) -> bool:
+    """Return whether the first interval accounts for most of the spread, as if a trace begins within a phase."""
+    n, off = len(found.intervals), float(found.intervals[0]) - found.period
+    most = 1 - TUNING.tolerances.clearly_smaller_spread**2
+    return off * off * n > most * (n - 1) ** 2 * (found.spread * found.period) ** 2
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:

@@ -93,6 +93,13 @@ def test_start_up_is_not_an_interval() -> None:
     assert found.period == pytest.approx(20)
 
 
+@given(st.integers(9, 40), st.floats(0.1, 0.9), st.floats(40, 80))
+def test_trace_that_begins_within_a_phase_has_the_period_of_the_rest(count: int, cut: float, period: float) -> None:
+    found = regularity(phases_at([cut * period, *(period * np.arange(1, count))]))
+    assert found is not None
+    assert found.period == pytest.approx(period, rel=1e-6)
+
+
 def test_missed_phase_counts_as_two_intervals() -> None:
     found = regularity(phases_at([0.0, 20, 40, 80, 100, 120, 140]))
     assert found is not None
