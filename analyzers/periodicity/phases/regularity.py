@@ -64,8 +64,8 @@ def regularity(phases: Phases, shortest: float = 0.0, *, allow_missed: bool = Tr
     """Measure the intervals between the phases' starts; None for fewer than two phases.
 
     Intervals between ends, or without the first phase, are used if they are far more regular: a start-up is no phase,
-    and may run into the first one. A trace may also begin within a phase. Only intervals since the last change of period are used. If intervals are alike
-    except for a few whole multiples, phases were missed there.
+    and may run into the first one. A trace may also begin within a phase. Only intervals since the last change of
+    period are used. If intervals are alike except for a few whole multiples, phases were missed there.
 
     Args:
         phases: phases.
