@@ -131,6 +131,7 @@ REASONS: Final[dict[str, Reason]] = {
     "details_dropped:thread_memory": Reason("calls without details, as hooks use 16 KiB of memory in each thread", ""),
     "details_dropped:mpi_files": Reason("open files of MPI-IO beyond 1,024, or distinct opens beyond 4,096", ""),
     "details_dropped:dimensions": Reason("calls without bytes, as their variable has over 1,024 dimensions", ""),
+    "details_dropped:streams": Reason("calls on streams beyond 512, whose single characters may not be counted", ""),
     CUT_OFF: Reason("streams cut off as their collector had disconnected", ""),
     "streams_silent": Reason("streams whose collector is silent: their latest calls may be lost", ""),
     "events_dropped:max_jobs": Reason("calls dropped as the aggregator had reached max_jobs", "raise max_jobs"),

@@ -128,6 +128,7 @@ enum iotide_bound {
     BOUND_THREAD_MEMORY, /* per-thread memory of hooks */
     BOUND_MPI_FILES,     /* open files and distinct opens in MPI-IO */
     BOUND_DIMENSIONS,    /* dimensions of a variable */
+    BOUND_STREAMS,       /* streams whose characters are counted */
     IOTIDE_BOUNDS = 16   /* entries in the header */
 };
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from .model import SignatureFile, Statement
 from .plan import specification
-from .wrapper import FREQUENT, Wrapper, signature_of
+from .wrapper import FREQUENT, Wrapper, moves_stream, signature_of
 
 _FIRST_SPACE: Final = 64
 """Spaces below are those of layers; libraries of the layer OTHER have their own spaces."""
@@ -82,6 +82,7 @@ def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
         _banner(file, "The wrappers."),
         f'#include "{sites_name(file)}"',
         f'#include "{hooks}"' if hooks else "",
+        '#include "recording/characters.h"' if any(moves_stream(file, each) for each in generated) else "",
         '#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs may call them all the same */'
         if file.is_libc
         else "",

@@ -39,6 +39,11 @@ def planned(file: SignatureFile, statement: Statement) -> Plan:
     return plan(statement, grouped=bool(file.handle_group), named_datatypes=bool(file.datatype))
 
 
+def moves_stream(file: SignatureFile, statement: Statement) -> bool:
+    """Whether a call of libc changes the position of a stream, by which characters are counted."""
+    return file.is_libc and bool(statement.with_roles("stream")) and statement.kind in (*PACED, "SEEK")
+
+
 class Wrapper:
     """The wrapper of one call; `text` writes it for one of its functions."""
 
@@ -49,6 +54,7 @@ class Wrapper:
         self._words = ParameterCode(file, self._plan)
         self._subject = TargetCode(file, self._plan)
         self._void = statement.result.machine is Machine.VOID
+        self._moves_stream = moves_stream(file, statement)
 
     def text(self, symbol: str, gate: int = 0) -> str:
         """Return the function's C text; gate: the index of its gate in its library."""
@@ -73,12 +79,12 @@ class Wrapper:
 
     def _libc(self, symbol: str) -> list[str]:
         statement, site, real = self._statement, f"&SITE({symbol})", f"REAL({symbol})"
-        rows = [*self._caller(), f"struct iotide_span span_ = iotide_enter({site});"]
+        rows = [*self._caller(), *self._before_stream(), f"struct iotide_span span_ = iotide_enter({site});"]
         checks = "!span_.start_ns" + (" || !iotide_same_process()" if self._subject.changes_descriptors() else "")
-        rows += self._straight(f"unlikely({checks})", real)
+        rows += self._unrecorded(f"unlikely({checks})", real)
         rows += self._descriptor_of_stream(real)
         rows += self._subject.keys() + self._words.early() + self._subject.source_before() + self._before()
-        rows += [*self._wait(), self._called(real), "iotide_end_span(&span_);"]
+        rows += [*self._wait(), self._called(real), "iotide_end_span(&span_);", *self._after_stream()]
         if statement.kind == "DESTROY" and self._plan.source:
             # Unused descriptors are often closed by the thousand before an exec, which is not I/O.
             rows += ["if (!source_.handle)", f"    {self._return()}"]
@@ -155,12 +161,30 @@ class Wrapper:
     def _return(self) -> str:
         return "return;" if self._void else "return result;"
 
+    def _before_stream(self) -> list[str]:
+        if not self._moves_stream or not self._plan.source:
+            return []
+        ends_use = "false" if self._statement.kind in ("READ", "WRITE") else "true"
+        of = f"iotide_before_stream_call({self._plan.source.name}, {ends_use})"
+        return [f"struct iotide_characters *characters_ = {of};"]
+
+    def _after_stream(self) -> list[str]:
+        if not self._moves_stream or not self._plan.source:
+            return []
+        return [f"iotide_after_stream_call(characters_, {self._plan.source.name});"]
+
+    def _unrecorded(self, condition: str, real: str) -> list[str]:
+        if not self._moves_stream:
+            return self._straight(condition, real)
+        rows = [self._called(real), *self._after_stream(), self._return()]
+        return [f"if ({condition}) {{", *[f"    {row}" for row in rows], "}"]
+
     def _descriptor_of_stream(self, real: str) -> list[str]:
         """Streams without a descriptor (in memory) do no I/O of their own."""
         if not self._subject.source_is("stream") or not self._plan.source:
             return []
         asked = f"const int descriptor_ = iotide_descriptor({self._plan.source.name});"
-        return [asked, *self._straight("descriptor_ < 0", real)]
+        return [asked, *self._unrecorded("descriptor_ < 0", real)]
 
     def _before(self) -> list[str]:
         if not self._statement.before:

@@ -312,6 +312,8 @@ static void characters(void) {
     PUTC(_IO_putc, "putc")
     RUN(int, putw, (int, FILE *), (7, stream));
     see("WRITE", "data", 4, 4, -1, "putw(word=7, stream=3)");
+    RUN(int, __overflow, (FILE *, int), (stream, 'x'));
+    see("WRITE", "data", 1, 1, -1, "putc(stream=3, characters=1)"); /* before the next call that moves the position */
     RUN_VOID(rewind, (FILE *), (stream));
     see("SEEK", "data", 0, 0, 0, "rewind(stream=3)");
 #define GETC(symbol, shown)                                                                 \
@@ -336,8 +338,10 @@ static void characters(void) {
     see("READ", "data", 1, 1, -1, "fgetc(stream=3)");
     RUN_NUMBER(int, getw, (FILE *), (stream));
     see("READ", "data", 4, 4, -1, "getw(stream=3)");
+    RUN_NUMBER(int, __uflow, (FILE *), (stream));
     RUN_NUMBER(int, fgetc, (FILE *), (stream));
     see("READ", "data", 1, 0, -1, "fgetc(stream=3)");
+    see("READ", "data", 1, 1, -1, "getc(stream=3, characters=1)"); /* of __uflow, before the end */
     stdin = standard;
     END(stream, 3, "data")
 }

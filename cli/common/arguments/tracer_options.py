@@ -62,8 +62,8 @@ _OPTIONS: Final = (
         callback=partial(_words, CALL_CLASSES),
         envvar="IOTIDE_CALLS",
         metavar="LIST",
-        help=f"Classes of calls: {', '.join(CALL_CLASSES)}, or all. Default: all but char (getc and the like) and "
-        "memory (of the library alone: HDF5's dataspaces, property lists ...).",
+        help=f"Classes of calls: {', '.join(CALL_CLASSES)}, or all. Default: all but char (each getc by itself, "
+        "not by buffer) and memory (of the library alone: HDF5's dataspaces, property lists ...).",
     ),
     _option(
         "--only-paths",

@@ -125,6 +125,7 @@ struct iotide_thread {
     } enclosing[IOTIDE_MAX_DEPTH];
     /* While there is no collector. */
     uint32_t clock_skips;  /* calls that do not read the clock */
+    uint16_t last_streams[2]; /* last read and last written: recording/characters.h */
     int64_t coarse_ns; /* its last reading */
     uint64_t line_mask; /* number of lines of its ring, - 1 */
 };

@@ -1,8 +1,11 @@
-/* Checks whether a text of the program is readable, without a fault: by asking the kernel to read it. */
+/* Checks whether memory of the program is readable, without a fault: by asking the kernel to read it. */
 #include "base/user_text.h"
 #include "base/raw_syscall.h"
 
 #include <fcntl.h>
+
+#define SIGNALS_BYTES 8
+#define NO_OPERATION 99
 
 bool iotide_is_text(const char *text) {
     if (!text)
@@ -11,6 +14,19 @@ bool iotide_is_text(const char *text) {
     /* A symbolic link to it with an empty name: refused after both were read and before anything is looked up. */
     iotide_syscall(SYS_symlinkat, text, AT_FDCWD, "");
     bool read = errno == ENOENT || errno == ENAMETOOLONG;
+    errno = error;
+    return read;
+}
+
+/* Its first and last bytes as a set of signals for an operation that does not exist. */
+bool iotide_is_readable(const void *from, size_t bytes) {
+    const char *last = (const char *)from + bytes - SIGNALS_BYTES;
+    int error = errno;
+    bool read = true;
+    for (int i = 0; i < 2; i++) {
+        iotide_syscall(SYS_rt_sigprocmask, NO_OPERATION, i ? last : from, NULL, (long)SIGNALS_BYTES);
+        read = read && errno == EINVAL;
+    }
     errno = error;
     return read;
 }

@@ -1,4 +1,4 @@
-/* Checks whether a text of the program is readable. */
+/* Checks whether memory of the program is readable. */
 #ifndef IOTIDE_USER_TEXT_H
 #define IOTIDE_USER_TEXT_H
 
@@ -11,5 +11,8 @@ static inline bool iotide_is_path(const char *path, int error) {
     bool was_read = error != EFAULT && error != EINVAL && error != EBADF && error != ENOSYS && error != ENOMEM;
     return was_read || iotide_is_text(path);
 }
+
+/* Whether a few bytes are readable. Asks the kernel. */
+bool iotide_is_readable(const void *from, size_t bytes);
 
 #endif

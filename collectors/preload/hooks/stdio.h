@@ -15,6 +15,12 @@
 #undef fwrite_unlocked
 #undef getc_unlocked
 #undef putc_unlocked
+#undef fgetc_unlocked
+#undef fputc_unlocked
+#undef getchar_unlocked
+#undef putchar_unlocked
+#undef getc
+#undef putc
 
 /* Nothing was moved: distinguishes an error from the end of the file. */
 static inline bool iotide_stream_failed(bool nothing, FILE *stream) {

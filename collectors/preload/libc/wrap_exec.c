@@ -1,5 +1,6 @@
 /* Examines a program before it is started, and reports one that cannot be traced. Failures of the examination itself
  * (no such file, no memory) are left to the real call. */
+#include "recording/characters.h"
 #include "recording/collector_wait.h"
 #include "tables/definitions.h"
 #include "base/environment.h"
@@ -315,6 +316,7 @@ STARTS(posix_spawnp)
 
 /* Makes a call with an environment in which the program can start: `given`, or the one on the stack. */
 #define STARTING(path, given, inspect_call, call)                \
+    iotide_record_all_characters();                              \
     struct inspection look = inspect_call(path, given);          \
     char *const *environment_given = given;                      \
     char *lighter[look.barred ? look.words.count + 1 : 1];       \

@@ -1,6 +1,7 @@
 /* Opening and closing streams: their descriptors are tracked even if these calls are switched off. There is no check
  * for a vfork child, which must not use stdio. */
 #include "libc/libc.h"
+#include "recording/characters.h"
 #include "sites_stdio.h"
 
 static const struct iotide_target nothing = {0, 0};
@@ -13,6 +14,7 @@ static uint64_t text_of(const FILE *made, const char *text) {
 /* mode: NULL if the call has none. */
 static FILE *record_open(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
                          const char *mode) {
+    iotide_forget_characters(stream);
     if (span.start_ns) {
         iotide_end_span(&span);
         int fd = iotide_stream_descriptor(stream);
@@ -46,6 +48,7 @@ TMPFILE(tmpfile64)
 
 #define FREOPEN(symbol)                                                     \
     EXPORT FILE *symbol(const char *path, const char *mode, FILE *stream) { \
+        iotide_close_characters(stream);                                    \
         struct iotide_span span = iotide_enter(&SITE(symbol));              \
         if (iotide_is_tracing())                                            \
             iotide_unregister_stream(iotide_stream_descriptor(stream));     \
@@ -58,6 +61,7 @@ FREOPEN(freopen64)
 EXPORT FILE *popen(const char *command, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(popen));
     FILE *stream = REAL(popen)(command, mode);
+    iotide_forget_characters(stream);
     if (span.start_ns) {
         iotide_end_span(&span);
         int fd = iotide_stream_descriptor(stream);
@@ -72,6 +76,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
 EXPORT FILE *fdopen(int fd, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(fdopen));
     FILE *stream = REAL(fdopen)(fd, mode);
+    iotide_forget_characters(stream);
     if (span.start_ns) {
         iotide_end_span(&span);
         struct iotide_target under = iotide_descriptor_target(fd);
@@ -91,6 +96,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
 
 #define CLOSE(symbol, failed)                                                                            \
     EXPORT int symbol(FILE *stream) {                                                                    \
+        iotide_close_characters(stream);                                                                 \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
         int fd = iotide_is_tracing() ? iotide_stream_descriptor(stream) : -1;                            \
         struct iotide_target target = fd >= 0 ? iotide_unregister_stream(fd) : nothing;                  \

@@ -1,6 +1,7 @@
 /* Formatted output and input. The variadic functions pass their values to the va_list functions, which record them. */
 #include "hooks/stdio.h"
 #include "libc/libc.h"
+#include "recording/characters.h"
 #include "sites_stdio.h"
 
 #include <stdarg.h>
@@ -30,8 +31,10 @@ static int record_print(struct iotide_span span, struct iotide_site *site, FILE 
 
 #define PRINT(symbol, stream, shown, parameters, arguments)              \
     EXPORT int symbol parameters {                                       \
+        struct iotide_characters *characters = iotide_before_stream_call(stream, false); \
         struct iotide_span span = iotide_enter(&SITE(symbol));           \
         int result = REAL(symbol) arguments;                             \
+        iotide_after_stream_call(characters, stream);                    \
         return record_print(span, &SITE(symbol), stream, shown, result); \
     }
 PRINT(vfprintf, stream, format, (FILE *stream, const char *format, va_list values), (stream, format, values))
@@ -99,9 +102,11 @@ static int record_scan(struct iotide_span span, struct iotide_site *site, FILE *
 
 #define SCAN(symbol, stream, shown, parameters, arguments)                                                              \
     LABELLED(symbol, parameters) {                                                                                      \
+        struct iotide_characters *characters = iotide_before_stream_call(stream, false);                                \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                          \
         struct buffer_position before = span.start_ns ? buffer_position(stream) : (struct buffer_position){NULL, NULL}; \
         int result = ((__typeof__(&iotide_##symbol))iotide_real(&SITE(symbol)))arguments;                               \
+        iotide_after_stream_call(characters, stream);                                                                   \
         return record_scan(span, &SITE(symbol), stream, shown, before, result);                                         \
     }
 #define SCANS(prefix)                                                                                                     \

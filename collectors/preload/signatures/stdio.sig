@@ -171,72 +171,65 @@ WRITE int fputws|fputws_unlocked(const wchar_t *text: opaque, FILE *stream: stre
     requested = iotide_wide_text_bytes(text)
     bytes = requested
 
-# ---- one character: off unless IOTIDE_CALLS has char ----
+# ---- one character: written by hand. They are recorded one by one if IOTIDE_CALLS has char, otherwise by buffer, as calls
+# ---- of __uflow and __overflow. These two are also what compiled getc_unlocked and putc_unlocked call at a buffer's end.
 
+READ int __uflow(FILE *stream: stream)
+    name = getc
+    custom
+    extra characters: uint = 0
+WRITE int __overflow(FILE *stream: stream, int character: opaque)
+    name = putc
+    custom
+    extra characters: uint = 0
 READ int fgetc|fgetc_unlocked(FILE *stream: stream)
     class = char
-    requested = 1
-    bytes = result != EOF
-    failed = iotide_stream_failed(result == EOF, stream)
+    custom
 READ int getc|getc_unlocked|_IO_getc(FILE *stream: stream)
     class = char
-    requested = 1
-    bytes = result != EOF
-    failed = iotide_stream_failed(result == EOF, stream)
+    custom
 READ int getchar|getchar_unlocked(void)
     class = char
     custom
 WRITE int fputc|fputc_unlocked(int character: int, FILE *stream: stream)
     class = char
-    requested = 1
-    bytes = requested
+    custom
 WRITE int putc|putc_unlocked|_IO_putc(int character: int, FILE *stream: stream)
     class = char
-    requested = 1
-    bytes = requested
+    custom
 WRITE int putchar|putchar_unlocked(int character: int)
     class = char
     custom
 READ int getw(FILE *stream: stream)
     class = char
-    requested = sizeof(int)
-    bytes = result == EOF && feof(stream) ? 0 : (int64_t)sizeof(int)
-    failed = iotide_stream_failed(result == EOF, stream)
+    custom
 WRITE int putw(int word: int, FILE *stream: stream)
     class = char
-    requested = sizeof(int)
-    bytes = requested
+    custom
 OTHER int ungetc(int character: int, FILE *stream: stream)
     class = char
+    custom
 READ wint_t fgetwc|fgetwc_unlocked(FILE *stream: stream)
     class = char
-    requested = 1
-    bytes = result == WEOF ? 0 : iotide_wide_character_bytes(result)
-    failed = iotide_stream_failed(result == WEOF, stream)
+    custom
 READ wint_t getwc|getwc_unlocked(FILE *stream: stream)
     class = char
-    requested = 1
-    bytes = result == WEOF ? 0 : iotide_wide_character_bytes(result)
-    failed = iotide_stream_failed(result == WEOF, stream)
+    custom
 READ wint_t getwchar|getwchar_unlocked(void)
     class = char
     custom
 WRITE wint_t fputwc|fputwc_unlocked(wchar_t character: int, FILE *stream: stream)
     class = char
-    requested = iotide_wide_character_bytes((wint_t)character)
-    bytes = requested
-    failed = result == WEOF
+    custom
 WRITE wint_t putwc|putwc_unlocked(wchar_t character: int, FILE *stream: stream)
     class = char
-    requested = iotide_wide_character_bytes((wint_t)character)
-    bytes = requested
-    failed = result == WEOF
+    custom
 WRITE wint_t putwchar|putwchar_unlocked(wchar_t character: int)
     class = char
     custom
 OTHER wint_t ungetwc(wint_t character: int, FILE *stream: stream)
     class = char
-    failed = result == WEOF
+    custom
 
 # ---- position, buffers ----
 

@@ -34,7 +34,7 @@ HEADER: Final = np.dtype(
 )  # fmt: skip
 BOUNDS: Final = (
     *("descriptors", "handles", "contended", "forked_files", "mappings", "path_buffers", "paths", "texts", "nested"),
-    *("copies", "callers", "operations", "thread_memory", "mpi_files", "dimensions"),
+    *("copies", "callers", "operations", "thread_memory", "mpi_files", "dimensions", "streams"),
 )
 """``enum iotide_bound``: the counters of ``bounds_met``."""
 

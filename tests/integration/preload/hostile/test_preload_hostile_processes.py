@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from iotide.cli.common.arguments.tracer_options import CALL_CLASSES
 from iotide.events import Kind
 from support.system.commands import plain_environment
 from support.tracing.compiled_programs import built
@@ -168,8 +167,7 @@ def test_shell_script_with_hundreds_of_commands_is_seen_to_the_byte(
         '  x=$(printf "%s" $i)\n  i=$((x + 1))\ndone\ncat "$1" | wc -c\n'
     )
     file = tmp_path / "out"
-    # bash writes line ends with putchar, which is recorded on request.
-    done = run_both(tracing, [need(shell), script, file], file, {"IOTIDE_CALLS": ",".join(CALL_CLASSES)})
+    done = run_both(tracing, [need(shell), script, file], file)
     size = file.stat().st_size
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(size), "")
     assert tracing.bytes_by_path(Kind.WRITE)[str(file)] == size

@@ -1,0 +1,309 @@
+/* Characters that a program moves one at a time: by getc, putc ..., and in the buffer of a stream itself, as compilers
+ * inline getc_unlocked and putc_unlocked. To record each would take longer than to move it. They are counted by stream, and
+ * recorded together: when the buffer is filled or emptied, and before calls such as fclose, fseek and fflush.
+ *
+ * Characters moved without a call are the difference of the stream's position to that after the last call. It is only
+ * taken in streams that one thread uses, because other threads move the position before they are seen. */
+#include "recording/characters.h"
+#include "base/raw_syscall.h"
+#include "base/user_text.h"
+#include "tracer.h"
+#include "sites_stdio.h"
+
+#define WAYS 8 /* streams in use whose addresses have the same hash */
+#define SETS (IOTIDE_STREAMS / WAYS)
+#define MAGIC 0xfbad0000u /* of glibc's streams */
+#define MAGIC_MASK 0xffff0000u
+#define MUCH 4096 /* bytes that are recorded although the stream's buffer was not seen to be filled or emptied */
+
+static FILE *_Atomic streams[SETS][WAYS];
+struct iotide_characters iotide_characters[IOTIDE_STREAMS];
+static _Atomic uint64_t used; /* one bit per set */
+_Static_assert(SETS == 64, "a bit each");
+
+#define GET(field) atomic_load_explicit(&(field), memory_order_relaxed)
+#define SET(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
+
+/* ---- table of streams ---- */
+
+static uint32_t set_of(const FILE *stream) {
+    return (uint32_t)((uint64_t)(uintptr_t)stream * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+static void mark(struct iotide_characters *of, FILE *stream) {
+    SET(of->read_at, stream->_IO_read_ptr);
+    SET(of->write_at, stream->_IO_write_ptr);
+}
+
+static void begin(struct iotide_characters *of, FILE *stream) {
+    SET(of->moved, 0);
+    SET(of->fill_ns, 0);
+    SET(of->descriptor, stream->_fileno);
+    mark(of, stream);
+    SET(of->owner, &iotide_self);
+    SET(of->stream, stream);
+    SET(of->process, iotide_own_pid);
+}
+
+static int find(const FILE *stream, uint32_t set) {
+    for (int way = 0; way < WAYS; way++)
+        if (GET(streams[set][way]) == stream)
+            return way;
+    return -1;
+}
+
+static int find_or_add(FILE *stream, uint32_t set) {
+    int way = find(stream, set);
+    for (int free = 0; way < 0 && free < WAYS; free++) {
+        FILE *found = NULL;
+        if (!atomic_compare_exchange_strong(&streams[set][free], &found, stream) && found != stream)
+            continue;
+        way = free;
+        SET(iotide_characters[set * WAYS + (uint32_t)way].process, 0);
+        atomic_fetch_or_explicit(&used, UINT64_C(1) << set, memory_order_relaxed);
+    }
+    return way;
+}
+
+/* ---- moved bytes ---- */
+
+static void add(struct iotide_characters *of, int64_t bytes) {
+    if (likely(&__libc_single_threaded && __libc_single_threaded))
+        SET(of->moved, GET(of->moved) + bytes);
+    else
+        atomic_fetch_add_explicit(&of->moved, bytes, memory_order_relaxed);
+}
+
+static void record(uint8_t kind, int descriptor, struct iotide_span span, int64_t bytes, uint16_t flags, bool failed) {
+    struct iotide_site *site = kind == KIND_READ ? &SITE(__uflow) : &SITE(__overflow);
+    if (descriptor < 0 || !span.start_ns)
+        return;
+    iotide_end_span(&span);
+    int error = errno;
+    struct iotide_facts facts = {.target = iotide_stream_target(descriptor),
+                                 .offset = -1,
+                                 .requested = bytes,
+                                 .bytes = bytes,
+                                 .descriptor = descriptor,
+                                 .kind = kind,
+                                 .flags = flags,
+                                 .failed = failed,
+                                 .error = error};
+    iotide_leave(span, site, facts, (uint64_t[]){(uint64_t)bytes}, 1);
+    errno = error;
+}
+
+static void record_moved(struct iotide_characters *of, struct iotide_span span, uint16_t flags) {
+    int64_t bytes = GET(of->moved) > 0 ? atomic_exchange_explicit(&of->moved, 0, memory_order_relaxed) : 0;
+    if (bytes > 0)
+        record(GET(of->kind), GET(of->descriptor), span, bytes, flags, false);
+}
+
+static struct iotide_span now(uint8_t kind) {
+    return iotide_enter(kind == KIND_READ ? &SITE(__uflow) : &SITE(__overflow));
+}
+
+static void record_copied(struct iotide_characters *of) {
+    if (GET(of->moved) <= 0)
+        return;
+    struct iotide_span span = now(GET(of->kind));
+    int64_t fill_ns = GET(of->fill_ns);
+    SET(of->fill_ns, 0);
+    if (span.start_ns)
+        span.start_ns -= fill_ns;
+    record_moved(of, span, FLAG_BLOCKING | (fill_ns ? FLAG_THROUGH : 0));
+}
+
+static void turn_to(struct iotide_characters *of, uint8_t kind) {
+    if (likely(GET(of->kind) == kind))
+        return;
+    record_copied(of);
+    if (GET(of->moved) < 0)
+        SET(of->moved, 0);
+    SET(of->kind, kind);
+}
+
+static int64_t taken(const FILE *stream, const char *from) {
+    const char *at = stream->_IO_read_ptr;
+    return from && from >= stream->_IO_read_base && from <= at && at <= stream->_IO_read_end ? at - from : 0;
+}
+
+static int64_t put(const FILE *stream, const char *from) {
+    const char *at = stream->_IO_write_ptr, *base = stream->_IO_write_base;
+    if (!from || at < base)
+        return 0;
+    return from >= base && from <= at ? at - from : at - base; /* the latter: fflush(NULL) emptied it */
+}
+
+/* Adds what the program moved in the buffer since the last call. Streams of wide characters have another buffer. */
+static void add_uncalled(struct iotide_characters *of, FILE *stream) {
+    if (unlikely(!GET(of->owner) || stream->_mode > 0))
+        return;
+    int64_t bytes;
+    if ((bytes = taken(stream, GET(of->read_at))) > 0) {
+        turn_to(of, KIND_READ);
+        add(of, bytes);
+    }
+    if ((bytes = put(stream, GET(of->write_at))) > 0) {
+        turn_to(of, KIND_WRITE);
+        add(of, bytes);
+    }
+}
+
+static struct iotide_characters *characters_of(FILE *stream) {
+    uint32_t set = set_of(stream);
+    int way = find_or_add(stream, set);
+    if (unlikely(way < 0)) {
+        iotide_count_overflow(BOUND_STREAMS);
+        return NULL;
+    }
+    struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
+    const struct iotide_thread *owner;
+    if (unlikely(GET(of->process) != iotide_own_pid)) {
+        begin(of, stream);
+    } else if (unlikely((owner = GET(of->owner)) && owner != &iotide_self)) {
+        add_uncalled(of, stream); /* what the first thread moved until now */
+        SET(of->owner, NULL);
+    }
+    return of;
+}
+
+/* ---- all streams ---- */
+
+/* Streams may have been closed unseen, and their memory freed. */
+static bool is_open(FILE *stream, int descriptor) {
+    bool standard = stream == stdin || stream == stdout || stream == stderr;
+    return standard || (!iotide_restricted() && iotide_is_readable(stream, sizeof *stream) &&
+                        ((uint32_t)stream->_flags & MAGIC_MASK) == MAGIC && stream->_fileno == descriptor);
+}
+
+/* Those of this process. all: also those that other threads use. */
+static void visit_streams(bool all, void (*visit)(struct iotide_characters *, FILE *)) {
+    for (uint64_t left = iotide_is_tracing() && iotide_same_process() ? GET(used) : 0; left; left &= left - 1) {
+        uint32_t set = (uint32_t)__builtin_ctzll(left);
+        for (int way = 0; way < WAYS; way++) {
+            struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
+            FILE *stream = GET(streams[set][way]);
+            if (stream && (all || GET(of->owner) == &iotide_self) && GET(of->process) == iotide_own_pid &&
+                is_open(stream, GET(of->descriptor)))
+                visit(of, stream);
+        }
+    }
+}
+
+static void record_at_end(struct iotide_characters *of, FILE *stream) {
+    add_uncalled(of, stream);
+    mark(of, stream);
+    record_copied(of);
+}
+
+/* ---- calls ---- */
+
+static bool is_traced(uint8_t kind) {
+    return iotide_traced(kind == KIND_READ ? &SITE(__uflow) : &SITE(__overflow));
+}
+
+struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use) {
+    if (!is_traced(KIND_READ))
+        return NULL;
+    if (!stream) {
+        visit_streams(false, record_at_end);
+        return NULL;
+    }
+    struct iotide_characters *of = characters_of(stream);
+    if (!of)
+        return NULL;
+    add_uncalled(of, stream);
+    if (ends_use || GET(of->moved) >= MUCH)
+        record_copied(of);
+    return of;
+}
+
+void iotide_after_stream_call(struct iotide_characters *of, FILE *stream) {
+    if (of)
+        mark(of, stream);
+    else if (!stream)
+        visit_streams(false, mark);
+}
+
+struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind) {
+    struct iotide_character_call call = {.kind = kind};
+    if (!stream || !is_traced(kind))
+        return call;
+    call.of = characters_of(stream);
+    if (call.of)
+        add_uncalled(call.of, stream);
+    if (call.of && stream->_mode > 0)
+        return call;
+    bool at_end = kind == KIND_READ ? stream->_IO_read_ptr >= stream->_IO_read_end
+                                    : stream->_IO_write_ptr >= stream->_IO_write_end;
+    call.filled = stream->_IO_write_ptr - stream->_IO_write_base;
+    if (!call.of || at_end)
+        call.span = now(kind);
+    return call;
+}
+
+/* What the program has taken since the last time is recorded with the time of this one. The character that the call returns
+ * counts for the next: it may be given back. */
+static void end_fill(struct iotide_characters *of, struct iotide_span span) {
+    if (GET(of->moved) > 0)
+        record_moved(of, span, FLAG_BLOCKING | FLAG_THROUGH);
+    else
+        SET(of->fill_ns, GET(of->fill_ns) + iotide_now() - span.start_ns);
+}
+
+void iotide_end_character(struct iotide_character_call call, FILE *stream, int64_t bytes, bool failed) {
+    if (!call.of) {
+        record(call.kind, stream->_fileno, call.span, bytes, FLAG_BLOCKING, failed);
+        return;
+    }
+    turn_to(call.of, call.kind);
+    if (call.span.start_ns && call.kind == KIND_READ)
+        end_fill(call.of, call.span);
+    add(call.of, bytes);
+    mark(call.of, stream);
+    iotide_self.last_streams[call.kind == KIND_WRITE] = (uint16_t)(call.of - iotide_characters);
+    if (unlikely(stream->_mode > 0 && GET(call.of->moved) >= MUCH))
+        record_copied(call.of);
+    if (likely(!call.span.start_ns))
+        return;
+    if (call.kind == KIND_WRITE && stream->_IO_write_ptr - stream->_IO_write_base != call.filled + bytes)
+        record_moved(call.of, call.span, FLAG_BLOCKING | FLAG_THROUGH);
+    if (failed)
+        record(call.kind, GET(call.of->descriptor), call.span, 0, FLAG_BLOCKING | FLAG_THROUGH, true);
+}
+
+void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t bytes) {
+    if (!of)
+        return;
+    if (GET(of->kind) == KIND_READ)
+        add(of, -bytes);
+    mark(of, stream);
+}
+
+/* ---- ends ---- */
+
+void iotide_close_characters(FILE *stream) {
+    iotide_before_stream_call(stream, true);
+    iotide_forget_characters(stream);
+}
+
+void iotide_forget_characters(FILE *stream) {
+    uint32_t set = set_of(stream);
+    int way = stream ? find(stream, set) : -1;
+    if (way >= 0) {
+        SET(iotide_characters[set * WAYS + (uint32_t)way].stream, NULL);
+        SET(streams[set][way], NULL);
+    }
+}
+
+void iotide_record_all_characters(void) {
+    visit_streams(true, record_at_end);
+}
+
+/* Before the destructor that ends the process's tracing. */
+__attribute__((destructor(102))) static void end(void) {
+    int error = errno;
+    iotide_record_all_characters();
+    errno = error;
+}

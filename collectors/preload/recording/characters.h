@@ -1,0 +1,67 @@
+/* Characters that a program moves one at a time. */
+#ifndef IOTIDE_CHARACTERS_H
+#define IOTIDE_CHARACTERS_H
+
+#include "recording/session.h"
+#include "state/state.h"
+
+#include <stdio.h>
+
+/* Those of one stream. */
+struct iotide_characters {
+    FILE *_Atomic stream;
+    const struct iotide_thread *_Atomic owner;      /* the thread that uses it; NULL: several do */
+    const char *_Atomic read_at, *_Atomic write_at; /* the stream's positions after the last call */
+    _Atomic int64_t moved;   /* bytes that are not recorded yet; negative: they were returned after they were recorded */
+    _Atomic int64_t fill_ns; /* time of calls that filled the buffer, which the next record has */
+    _Atomic pid_t process; /* a forked child begins anew */
+    _Atomic int descriptor; /* -1: none */
+    _Atomic uint8_t kind;   /* of the moved bytes */
+};
+
+/* Around each other call on a stream: its part of the buffer is not counted as characters. ends_use: characters before
+ * the call are recorded before it. stream: NULL for all. Result NULL: not traced. */
+__attribute__((visibility("hidden"))) struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use);
+__attribute__((visibility("hidden"))) void iotide_after_stream_call(struct iotide_characters *of, FILE *stream);
+
+#define IOTIDE_STREAMS 512
+extern __attribute__((visibility("hidden"))) struct iotide_characters iotide_characters[IOTIDE_STREAMS];
+
+/* Whether a call that moves one character changes only the position in the buffer, which is counted by the next call that
+ * does more. */
+static inline bool iotide_is_in_buffer(const struct iotide_site *site, FILE *stream, uint8_t kind) {
+    const struct iotide_characters *of = &iotide_characters[iotide_self.last_streams[kind == KIND_WRITE]];
+    return likely(stream && atomic_load_explicit(&of->stream, memory_order_relaxed) == stream) && iotide_is_tracing() &&
+           atomic_load_explicit(&site->state, memory_order_relaxed) == SITE_OFF &&
+           atomic_load_explicit(&of->process, memory_order_relaxed) == iotide_own_pid &&
+           atomic_load_explicit(&of->owner, memory_order_relaxed) == &iotide_self && stream->_mode <= 0 &&
+           (kind == KIND_READ ? stream->_IO_read_ptr < stream->_IO_read_end
+                              : stream->_IO_write_ptr < stream->_IO_write_end);
+}
+
+/* Around a call that moves one character and is not recorded itself. */
+struct iotide_character_call {
+    struct iotide_characters *of; /* NULL: not traced, or no room for the stream */
+    struct iotide_span span;      /* of a call that may make a system call */
+    int64_t filled;               /* bytes of the output in the buffer */
+    uint8_t kind;                 /* KIND_READ or KIND_WRITE */
+};
+__attribute__((visibility("hidden"))) struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind);
+static inline bool iotide_is_counted(struct iotide_character_call call) {
+    return call.of || call.span.start_ns;
+}
+/* bytes: 0 if nothing was moved. */
+__attribute__((visibility("hidden"))) void iotide_end_character(struct iotide_character_call call, FILE *stream,
+                                                                int64_t bytes, bool failed);
+/* After ungetc. */
+__attribute__((visibility("hidden"))) void iotide_return_character(struct iotide_characters *of, FILE *stream,
+                                                                   int64_t bytes);
+
+/* Before a stream is closed: records its characters. */
+__attribute__((visibility("hidden"))) void iotide_close_characters(FILE *stream);
+/* Of a new stream: another with its address may have been closed unseen. */
+__attribute__((visibility("hidden"))) void iotide_forget_characters(FILE *stream);
+/* Of all streams, before an exec. */
+__attribute__((visibility("hidden"))) void iotide_record_all_characters(void);
+
+#endif
