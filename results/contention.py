@@ -137,7 +137,7 @@ class Collision(Model):
     demand: float
     """Expected total demand of the jobs that take part, bytes/s."""
     excess: float
-    """Demand over capacity."""
+    """Demand over capacity; 1 if the capacity is not known."""
     jobs: list[Delayed]
 
 

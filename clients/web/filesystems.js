@@ -97,7 +97,7 @@ async function look() {
     box.append(timeline(system, live, totals, clashes, live.made_at_s));
     for (const clash of clashes.slice(0, 5)) {
       box.append(element("p", `Collision expected at ${clock(clash.start_s.value)} (${Math.round(clash.probability * 100)} % sure): `
-        + `${partsOf(clash)} want ${rate(clash.demand)}, ${clash.excess.toFixed(2)} times what there is.`));
+        + `${partsOf(clash)} want ${rate(clash.demand)}${clash.excess > 1 ? `, ${clash.excess.toFixed(1)} times what there is` : ""}.`));
     }
     made.push(box);
   });

@@ -14,6 +14,7 @@ _LEFT: Final = 190.0
 _RIGHT: Final = 14.0
 _TOP: Final = 30.0
 _MAX_LABEL: Final = 26
+_LOWEST_ROW: Final = 13.0  # of a line of text
 _HUES: Final = (("write", "#0b6e99"), ("read", "#d9822b"), ("other calls", "#8a5fb0"))
 _STEPS: Final = (0.15, 0.35, 0.55, 0.75, 1.0)
 _MAX_ROWS: Final = 48
@@ -44,7 +45,7 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
     """
     bins = len(rows[0].read)
     unit = time_unit(bins * heat.bin_s)
-    high = min(max(260.0 / len(rows), 9.0), 26.0)
+    high = min(max(260.0 / len(rows), _LOWEST_ROW), 26.0)
     base = _TOP + high * len(rows)
     wide = (_WIDTH - _LEFT - _RIGHT) / bins
     parts = [
@@ -59,12 +60,10 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
         )
     for number, row in enumerate(rows):
         top = _TOP + high * number
-        name = row.name if len(row.name) <= _MAX_LABEL else f"{row.name[: _MAX_LABEL - 3]}..."
-        if high >= 9:
-            parts.append(
-                f'<text x="{_LEFT - 6:.0f}" y="{top + high / 2 + 4:.1f}" text-anchor="end">'
-                f"<title>{escape(row.name)}</title>{escape(name)}</text>"
-            )
+        parts.append(
+            f'<text x="{_LEFT - 6:.0f}" y="{top + high / 2 + 4:.1f}" text-anchor="end">'
+            f"<title>{escape(row.name)}</title>{escape(_label(row.name))}</text>"
+        )
         parts.append(_cells(row, heat.bin_s, top, wide, high))
     parts.append(f'<path d="M{_LEFT} {_TOP}V{base:.1f}H{_WIDTH - _RIGHT}" fill="none" stroke="#1b2733"/>')
     for tick in round_ticks(0.0, bins * heat.bin_s / unit.factor, most=11):
@@ -76,6 +75,19 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(f'<text x="{middle}" y="{base + 36:.1f}" text-anchor="middle">{unit.name} since the first I/O</text>')
     return "".join(parts) + "</svg>"
+
+
+def _label(name: str) -> str:
+    """Return a name with a shortened command; host and process id are kept if there is room.
+
+    >>> _label("cat /etc/passwd /etc/group (vm:4687)"), _label("rank 3")
+    ('cat /etc/pass... (vm:4687)', 'rank 3')
+    """
+    if len(name) <= _MAX_LABEL:
+        return name
+    command, bracket, place = name.rpartition(" (")
+    room = _MAX_LABEL - len(f"...{bracket}{place}")
+    return f"{command[:room]}...{bracket}{place}" if bracket and room > 2 else f"{name[: _MAX_LABEL - 3]}..."
 
 
 def _cells(row: HeatRow, bin_s: float, top: float, wide: float, high: float) -> str:

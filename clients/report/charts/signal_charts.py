@@ -24,7 +24,7 @@ _OF_A_PHASE: Final = 0.1
 
 
 def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
-    """Draw read and write bandwidth over time. The period is a ruler, and the expected next phase is marked.
+    """Draw read and write bandwidth over time. A dotted line marks each period, and a box the expected next phase.
 
     Returns:
         An SVG element.
@@ -41,6 +41,9 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     edges = ((steps.edges - zero) / unit.factor).tolist()
     written, both = steps.written / rate.factor, (steps.written + steps.read) / rate.factor
     nothing = np.zeros(len(written))
+    ruler = [] if prediction is None else _ruler_s(prediction, trace)
+    for at in ruler:  # below the data: a phase may be as narrow as a line
+        chart.mark((at - zero) / unit.factor, PHASE, dotted=True)
     if steps.bins_a_step > 1:
         chart.steps(edges, nothing.tolist(), (steps.highest / rate.factor).tolist(), WRITE, opacity=0.2)
         chart.legend("highest", WRITE, 0.2)
@@ -50,8 +53,8 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     if steps.read.any():
         chart.steps(edges, written.tolist(), both.tolist(), READ)
         chart.legend("read", READ)
-    if prediction is not None:
-        _add_period(chart, _ruler_s(prediction, trace), zero, unit)
+    if ruler:
+        chart.legend("period", PHASE)
     if upcoming and prediction is not None:
         _add_prediction(chart, prediction, zero, unit, 1.0 if not top else 1.08 * top / rate.factor)
     chart.label_x(f"{unit.name} since the first I/O")
@@ -101,14 +104,6 @@ def _ruler_s(prediction: Prediction, trace: TraceSignal) -> list[float]:
     volume = moved[np.ceil(around[1]).astype(int)] - moved[np.floor(around[0]).astype(int)]
     begun = np.flatnonzero(volume >= _OF_A_PHASE * float(np.median(volume)))
     return list(map(float, crests[begun[0] :])) if len(begun) else []
-
-
-def _add_period(chart: Chart, crests: Sequence[float], zero_s: float, unit: Unit) -> None:
-    """Draw a ruler of the period: a dotted line in each phase."""
-    for crest in crests:
-        chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)
-    if crests:
-        chart.legend("period", PHASE)
 
 
 def _add_prediction(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit, top: float) -> None:

@@ -112,7 +112,7 @@ def layers(subject: JobData, findings: Findings) -> Lines:
     if report is None or not report.layers:
         return
     yield heading("Layers")
-    heads = ("Layer", "Own time on data", "of it metadata", "Own time on pipes ...", "Calls", "Read", "Written")
+    heads = ("Layer", "Own time on data", "of it moving no data", "Own time on pipes ...", "Calls", "Read", "Written")
     rows = (
         (
             layer_name(row.layer),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from msgspec import Struct
@@ -11,6 +12,8 @@ from ....results.jobs.heat_map import HeatRow
 from ....results.jobs.job import JobDetail
 
 _MAX_NAME: Final = 36
+_RANKS: Final = re.compile(r"ranks? \d+(-\d+)?")
+"""Name of a row of ranks; others are of processes without a rank, such as mpirun."""
 _KEPT_LETTERS: Final = 16
 
 
@@ -50,7 +53,8 @@ def io_cost(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
     several = heat is not None and heat.members > 1
     mean_share = None
     if heat is not None and job.ranks > 1:
-        mean_share = sum(row.seconds for row in heat.rows) / max(heat.members, 1) / span_s
+        of_ranks = sum(row.seconds for row in heat.rows if _RANKS.fullmatch(row.name))
+        mean_share = of_ranks / job.ranks / span_s
     if advice is not None and advice.io_s > 0:
         if not advice.slowest and advice.overlaps:
             return Cost(

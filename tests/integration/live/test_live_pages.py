@@ -293,8 +293,11 @@ async def test_file_systems_show_phases_to_come(tmp_path: Path) -> None:
         def look(page: Page) -> None:
             page.open(f"{server.http_url}/filesystems")
             page.until("document.querySelectorAll('rect.phase').length > 3")
+            page.until("document.body.innerText.includes('Collision expected')")
             assert "lustre" in page.text()
             assert "alpha" in page.text()
+            assert "capacity at least" in page.text()
+            assert "times what there is" not in page.text()
             is_clean(page, server)
 
         await shown(tmp_path, look)

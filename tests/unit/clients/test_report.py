@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import html
+import itertools
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -256,6 +257,40 @@ def test_rows_with_little_time_are_left_out_and_the_others_keep_their_order() ->
     assert len(shown) == 48
     assert [row.name for row in shown] == [f"rank {at}" for at in range(48)]
     assert heat_picture(heat, shown).count("<text") < 80
+
+
+@pytest.mark.parametrize("rows", [1, 12, 25, 48])
+def test_labels_of_rows_do_not_overlap(rows: int) -> None:
+    heat = heat_of(rows)
+    picture = ElementTree.fromstring(heat_picture(heat, heat.rows))
+    labels = [each for each in picture.iter("{http://www.w3.org/2000/svg}text") if each.get("text-anchor") == "end"]
+    lines = [float(each.get("y", "")) for each in labels]
+    assert len(lines) == rows
+    assert all(below - above >= 12 for above, below in itertools.pairwise(lines))  # 12 is the size of the letters
+
+
+def test_labels_of_processes_with_long_commands_differ() -> None:
+    names = [f"cat /etc/passwd /etc/group (node17:{pid})" for pid in (4687, 4688)]
+    rows = [HeatRow(name=name, members=1, read=[1.0], written=[0.0], other=[0.0]) for name in names]
+    picture = heat_picture(HeatMap(job="j", start_s=0.0, bin_s=1.0, members=2, rows=rows), rows)
+    assert re.findall(r"</title>([^<]*)</text>", picture) == [
+        "cat /etc/... (node17:4687)",
+        "cat /etc/... (node17:4688)",
+    ]
+
+
+def test_mean_cost_is_that_of_the_ranks() -> None:
+    """The launcher has no rank, and a rank without I/O is one of the ranks."""
+    job = detail_of(session_of(), ZERO_S + 10).model_copy(update={"ranks": 4})
+    spent = {"rank 0": 2.0, "ranks 1-2": 4.0, "mpirun -n 4 ./a (n1:17)": 1.0, "rank.sh (n1:18)": 1.0}
+    rows = [
+        HeatRow(name=name, members=1 + ("-2" in name), read=[seconds], written=[0.0], other=[0.0])
+        for name, seconds in spent.items()
+    ]
+    heat = HeatMap(job="j", start_s=0.0, bin_s=10.0, members=5, rows=rows)
+    found = cost.io_cost(structs.replace(NO_FINDINGS, heat=heat), job, 10.0)
+    assert found is not None
+    assert found.mean_share == pytest.approx(0.15)
 
 
 @given(st.text(max_size=60))

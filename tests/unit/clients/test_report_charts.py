@@ -74,6 +74,10 @@ def test_a_run_that_has_ended_shows_its_period_and_no_next_phase() -> None:
     svg = signal_chart(signal, ended)
     marks = [each for each in ET.fromstring(svg).iter(f"{SVG}path") if each.get("stroke-dasharray")]
     assert len(marks) == len(crest_times_s(ended)) > 3
+    paths = list(ET.fromstring(svg).iter(f"{SVG}path"))
+    data = [at for at, each in enumerate(paths) if each.get("fill-opacity")]
+    assert data
+    assert [each.get("stroke-dasharray") for each in paths[min(data) :]].count("1.5 3") == 0  # no line covers the data
     assert "period" in texts(svg)
     assert not any("next phase" in text for text in texts(svg))
 
