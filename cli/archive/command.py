@@ -14,12 +14,13 @@ import click
 
 from ...events.counted_text import counted
 from ..common.arguments.options import archives_of_run, trace_files
+from ..common.arguments.targets import check_target
 from ..common.atomic_files import private_file
 from ..common.job_names import JobName, default_job
 from .conversion import convert
 
 if TYPE_CHECKING:
-    from ...archive.file.reader import ArchiveReader
+    from ...archive.file.reader import ArchivedStream, ArchiveReader
 
 _HELP = """Store every call of a job, with all its parameters and times, in a compact file.
 
@@ -114,6 +115,7 @@ def create(
     from ..traces.trace_reading import report_empty
     from .source_items import with_progress, write_items
 
+    check_target("--output", output, files)
     origin = Origin(job=job or default_job((files[0].name,), {}))
     writer = ArchiveWriter(times=not no_times, tick_ns=tick_ns)
     calls = problems = 0
@@ -176,7 +178,7 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
       iotide archive dump job.iotide | head
       iotide archive dump --stream 0 -n 100 job.iotide | jq -r .signature      # of rank 0
 
-    Exit status: 0 done, 1 the archive is damaged and its rest was printed, 2 not an archive.
+    Exit status: 0 done, 1 the archive is damaged and its rest was printed, 2 not an archive, or it has no such stream.
     """
     from ...clients.traces.json_lines import json_lines
     from ...events import InputError
@@ -184,9 +186,12 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
 
     with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
         left, damaged = calls, False
-        for done, (number, archived) in enumerate(reader.streams.items()):
-            if stream is not None and stream not in (archived.name, archived.info.command, str(archived.info.rank)):
-                continue
+        streams = reader.streams.items()
+        numbers = [number for number, archived in streams if stream is None or _is_called(archived, stream)]
+        if stream is not None and not numbers:
+            click.echo(f"iotide: {reader.where} has no stream {stream!r}; `iotide archive info` lists them", err=True)
+            sys.exit(2)
+        for done, number in enumerate(numbers):
             try:
                 for lines in json_lines(reader, number):
                     click.echo("".join(lines[:left]), nl=False)
@@ -241,6 +246,10 @@ def verify(file: Path, as_json: bool) -> None:
             click.echo(f"{file}: {counted(calls, 'calls')} of {counted(len(reader.streams), 'streams')}, {end}")
     if problems:
         sys.exit(1)
+
+
+def _is_called(archived: ArchivedStream, name: str) -> bool:
+    return name in (archived.name, archived.info.command, str(archived.info.rank))
 
 
 def _report_missing_end(reader: ArchiveReader) -> None:

@@ -82,15 +82,18 @@ def command(
 ) -> None:
     """Run the command."""
     import asyncio
+    import logging
     import time
 
     from ...collectors.replay_source import Replayer
     from ...collectors.settings import CollectorSettings
     from ...events.files import readable
     from ..common.console.input_problems import print_problems, problem_list, unsupported_list
+    from ..common.console.logs import log_to_standard_error
     from .recordings import open_recording
     from .sending import send
 
+    log_to_standard_error(logging.WARNING)
     with open_recording(files, job=job, format_name=format_name) as recording:
         print_problems(recording.problems, recording.unsupported)
         span_ns = recording.last_ns - recording.first_ns

@@ -116,3 +116,21 @@ def test_archive_without_times_is_smaller_and_has_the_same_calls_in_order(trace:
         del row["start_ns"], row["dur_ns"], row["stream"]  # named after their source
     assert rows[0] == rows[1]
     assert "times were left out" in iotide("archive", "info", small).stdout
+
+
+def test_input_is_not_replaced_by_its_archive(trace: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "a.iotide"
+    assert iotide("archive", "create", "-o", str(archive), str(trace)).returncode == 0
+    before = archive.read_bytes()
+    done = iotide("archive", "create", "--no-times", "-o", str(archive), str(archive))
+    assert done.returncode == 2
+    assert "that is an input, which is not overwritten" in done.stderr
+    assert archive.read_bytes() == before
+
+
+def test_stream_that_the_archive_lacks_is_named(trace: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "a.iotide"
+    assert iotide("archive", "create", "-o", str(archive), str(trace)).returncode == 0
+    done = iotide("archive", "dump", "--stream", "no such", str(archive))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"iotide: {archive} has no stream 'no such'; `iotide archive info` lists them\n"

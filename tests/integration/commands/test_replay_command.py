@@ -113,10 +113,11 @@ def test_interrupt_ends_the_replay_after_what_was_sent_has_arrived(served: Serve
 
 
 def test_absent_aggregator_is_waited_for_and_then_given_up(trace: Path, tmp_path: Path) -> None:
-    done = iotide("replay", "--to", f"ipc://{tmp_path}/nobody", "--patience", "1", trace, cwd=tmp_path)
+    done = iotide("replay", "--to", f"ipc://{tmp_path}/nobody", "--patience", "6", trace, cwd=tmp_path)
     assert done.returncode == 1
     assert "waiting for an aggregator at ipc://" in done.stderr
     assert "has not responded for" in done.stderr
+    assert all(line.startswith("iotide: ") for line in done.stderr.splitlines())
     assert done.stdout.startswith("0 of 480 calls")
 
 
