@@ -11,12 +11,12 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
 from typing import Annotated, BinaryIO, Final
 
 import msgspec
+from msgspec import Struct
 
 from ..events.errors import InputError
 
@@ -61,8 +61,7 @@ class BlockKind(IntEnum):
     """The file is complete: number of preceding blocks (u64)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """One block of a file."""
 
     kind: int

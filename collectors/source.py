@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
@@ -198,8 +196,7 @@ class Parser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """Description of a parser's input."""
 
     name: str
@@ -209,9 +206,9 @@ class Input:
     """Time of the file's last change, ns since the Unix epoch. The date of stamps that have none."""
     generation: int = 1
     """1, plus one each time the file was rotated or truncated."""
-    problems: Problems = dataclass_field(default_factory=Problems)
-    counters: Counter[str] = dataclass_field(default_factory=Counter)
-    unsupported: UnsupportedData = dataclass_field(default_factory=UnsupportedData)
+    problems: Problems = field(default_factory=Problems)
+    counters: Counter[str] = field(default_factory=Counter)
+    unsupported: UnsupportedData = field(default_factory=UnsupportedData)
     """Receives the data that a parser could not represent, at the latest in ``finish``."""
 
     def stream(self, source: str, part: str = "") -> str:

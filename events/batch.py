@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from .schema import COLUMNS
 
@@ -17,8 +17,7 @@ _MAX_BYTES: Final = 1 << 62
 IntArray = npt.NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EventBatch:
+class EventBatch(Struct, frozen=True, eq=False):
     """Events as columns, one array each; see ``schema.COLUMNS`` for dtypes and meanings.
 
     A constant column is stored with stride 0 (``numpy.broadcast_to``): it takes no memory, and the wire sends it as one
@@ -170,5 +169,5 @@ def _constant(value: Any, length: int) -> IntArray:
 
 
 # the list of columns exists twice, for the types
-if tuple(field.name for field in fields(EventBatch)) != tuple(COLUMNS):
+if EventBatch.__struct_fields__ != tuple(COLUMNS):
     raise AssertionError("EventBatch and COLUMNS name different columns")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Self
+
+from msgspec import Struct, field
 
 from ...events import EventBatch, StreamInfo, concatenate
 
@@ -19,8 +20,7 @@ class Run(NamedTuple):
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedEvents:
+class QueuedEvents(Struct, frozen=True):
     """Events in order of arrival, in the job's numbering.
 
     Attributes:
@@ -30,7 +30,7 @@ class QueuedEvents:
 
     batch: EventBatch
     runs: list[Run]
-    _parts: list[tuple[EventBatch, str, StreamInfo]] = field(default_factory=list, init=False, repr=False)
+    _parts: list[tuple[EventBatch, str, StreamInfo]] = field(default_factory=list)
 
     @classmethod
     def of(cls, batch: EventBatch, stream: str, info: StreamInfo) -> Self:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from ...events import ConfigError
@@ -16,8 +16,7 @@ from .settings import AnalyzerSettings
 _Settings = TypeVar("_Settings", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class JobContext:
+class JobContext(Struct, frozen=True):
     """Input for the creation of a job's analyzers.
 
     Attributes:
@@ -78,8 +77,7 @@ class Reporting(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzerKind:
+class AnalyzerKind(Struct, frozen=True):
     """Registry entry of an analyzer.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ..native_library import native
 from .coder_fallback import CoderFallback
@@ -16,8 +16,7 @@ _FALLBACK_BYTES: Final = 500
 """Approximate memory of a terminal in the fallback, bytes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Terminals:
+class Terminals(Struct, frozen=True, eq=False):
     """Table of n call signatures.
 
     Attributes:

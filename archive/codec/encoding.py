@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from typing import Annotated, Any, Final
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.errors import InputError
 from ...events.schema import Kind, Layer
@@ -47,8 +47,7 @@ class PartKind(IntEnum):
     """Losses of a stream that has not ended, cumulative: JSON."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(Struct, frozen=True, eq=False):
     """StreamInfo, definitions, or a section without its times.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.errors import InputError
 from ..native_library import native
@@ -17,8 +17,7 @@ _FALLBACK_BYTES: Final = 300
 """Approximate memory of a symbol in the fallback, bytes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rules:
+class Rules(Struct, frozen=True, eq=False):
     """A grammar as arrays; rule 0 is the input.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.batch import EventBatch
 from ...events.definitions import DefinitionTable, Interner
@@ -40,8 +40,7 @@ _PIECE_BYTES: Final = 400
 """Approximate overhead of a pair of arrays, bytes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Section:
+class Section(Struct, frozen=True, eq=False):
     """A self-contained range of a stream's calls.
 
     Attributes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.errors import InputError
 from ..integers import integers
@@ -69,8 +69,7 @@ def unpack_stamps(stamps: Stamps, where: str) -> tuple[npt.NDArray[np.int64], np
     return start * stamps.tick_ns, duration * stamps.tick_ns
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct, frozen=True):
     """First start and last end in ns, and the stamps of ``Section``."""
 
     first_ns: int

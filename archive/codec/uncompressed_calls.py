@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from ...events.batch import EventBatch, concatenate, is_constant
 from ...events.definitions import Definitions, DefinitionTable
@@ -38,8 +38,7 @@ _MAX_KEY_BYTES: Final = 1 << 22
 _encoder = msgspec.msgpack.Encoder()
 
 
-@dataclass(slots=True)
-class UncompressedCalls:
+class UncompressedCalls(Struct):
     """The calls of one stream that are in no open section."""
 
     _batches: list[EventBatch] = field(default_factory=list)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 import msgspec
 import numpy as np
+from msgspec import Struct, field
 
 from ...events.batch import EventBatch
 from ...events.definitions import Definitions, DefinitionTable
@@ -32,8 +32,7 @@ _MAX_LANES: Final = 8
 _MAX_RANK: Final = 2**31 - 1
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     name: str
     info: StreamInfo
     compressor: StreamCompressor

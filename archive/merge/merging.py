@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from itertools import zip_longest
@@ -11,6 +10,7 @@ from operator import itemgetter
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, field
 
 from ..blocks import MAX_BUNDLE, MAX_PIECE, BlockKind, encode_bundle
 from ..codec.encoding import MAX_NUMBERS, Part, PartKind
@@ -33,8 +33,7 @@ _GROUP_BYTES: Final = 1024
 """Approximate overhead of a group, bytes."""
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """Parts with one key.
 
     The latest are kept as they are, the others as patterns over increasing numbers of members.

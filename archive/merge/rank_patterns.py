@@ -8,11 +8,11 @@ The ranks themselves are arithmetic sequences ("lines"). A thousand consecutive 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.errors import InputError
 from ..integers.integers import Packed, pack_array, unpack_array
@@ -27,8 +27,7 @@ MAX_MEMBERS: Final = 1 << 22
 """Maximum number of streams in an archive."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Patterns:
+class Patterns(Struct, frozen=True, eq=False):
     """A table of int64 with a row for each of n members and k columns.
 
     A column is its slope times the member's rank plus pieces, each a straight line over consecutive members; or it is
@@ -199,8 +198,7 @@ def _begins(values: Integers) -> npt.NDArray[np.bool_]:
     return begins
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class Members(Struct, frozen=True, eq=False):
     """Ascending ranks, each below 2^32.
 
     Attributes:

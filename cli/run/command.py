@@ -6,11 +6,11 @@ import contextlib
 import logging
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.options import detection_options

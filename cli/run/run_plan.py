@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ...analyzers.settings import DetectSettings
 from ...collectors.settings import SpoolSettings, TracerSettings
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from .nodes.entry import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlan:
+class RunPlan(Struct, frozen=True):
     """Arguments of ``iotide run``."""
 
     command: Sequence[str]

@@ -12,9 +12,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin

@@ -10,11 +10,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgspec
+from msgspec import Struct, field
 
 from ...events import FileInfo, FileType
 from .file_systems import FileSystems, Mount, MountTable, parse_mountinfo, type_of_folder, type_on
@@ -48,8 +48,7 @@ _OfMount: TypeAlias = tuple[FileType, str, str, bool | None, int, int, str, str]
 """Fields of FileInfo from ``type`` on."""
 
 
-@dataclass(slots=True)
-class _View:
+class _View(Struct):
     """The mounts that processes with the same mount namespace and root folder see."""
 
     descriptor: int

@@ -7,9 +7,10 @@ import logging
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec import Struct, field
 
 from ...events import Definitions, EventBatch, StreamInfo
 from .archive_head import is_beginning_of
@@ -49,8 +50,7 @@ class _Piece(NamedTuple):
     """Number of events that become readable with this piece."""
 
 
-@dataclass(slots=True)
-class ArchivedJob:
+class ArchivedJob(Struct):
     """Writer and file of one job.
 
     Failures do not reach the caller. If the writer fails on a stream, the archive lacks that stream; otherwise it lacks

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from .. import compiled
 from ..phases.missed_phases import RESOLVED
@@ -102,8 +102,7 @@ def _smoothed_by(off: list[float], share: float, most: float) -> tuple[float, li
     return level, errors
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clock:
+class Clock(Struct, frozen=True, eq=False):
     """Intervals from which the next start is predicted.
 
     Attributes:

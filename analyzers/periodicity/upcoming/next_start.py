@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .. import compiled
 from ..confidence import predicted_spread, student_t_within
@@ -28,8 +29,7 @@ _NORMAL: Final = NormalDist()
 _REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half width of such an interval, in standard deviations
 
 
-@dataclass(frozen=True, slots=True)
-class NextStart:
+class NextStart(Struct, frozen=True):
     """Predicted next start, bins.
 
     Attributes:
@@ -46,8 +46,7 @@ class NextStart:
     missed: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Time:
+class _Time(Struct, frozen=True):
     """Start of the next phase if it is on time. It has odds, origin, mean time from there, and its deviation, bins."""
 
     odds: float
@@ -56,8 +55,7 @@ class _Time:
     deviation: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Course:
+class _Course(Struct, frozen=True):
     """One possible course; times in bins.
 
     The time from ``origin`` has a gamma distribution, which is nearly normal for small spreads, and that of random
@@ -99,8 +97,7 @@ class _Course:
         return math.hypot(usual * math.sqrt(self.missed + 1), self.deviation) / self.mean
 
 
-@dataclass(frozen=True, slots=True)
-class _Odds:
+class _Odds(Struct, frozen=True):
     """All possible courses; times in bins.
 
     If the program pauses, is delayed or changes, the odds of a start later than t fall as the inverse of the time since

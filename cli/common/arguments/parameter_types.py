@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 import click
+from msgspec import Struct
 
 _UNIX_FROM_S: Final = 1e8  # March 1973; no trace is three years long
 _MAX_S: Final = 2**33
@@ -17,8 +17,7 @@ _FACTORS: Final = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _FORM: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:e([+-]?\d{1,3}))?\s*([kmgt]?)(?:b(?:/s)?)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A time argument.
 
     Attributes:

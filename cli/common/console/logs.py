@@ -8,8 +8,9 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import IO, Final
+
+from msgspec import Struct
 
 _WINDOW_S: Final = 60.0
 _MAX_PER_LOCATION: Final = 20
@@ -20,8 +21,7 @@ _MAX_LINE: Final = 4000
 """Maximum characters of a line with its traceback."""
 
 
-@dataclass(slots=True)
-class _Location:
+class _Location(Struct):
     since_s: float
     printed: int = 0
     omitted: int = 0

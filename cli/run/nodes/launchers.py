@@ -7,8 +7,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ....events import UnavailableError
 
@@ -20,8 +21,7 @@ _EXPORTED: Final = "SLURM_EXPORT_ENV"
 _MODULE: Final = "iotide.cli.run.nodes.on_node"
 
 
-@dataclass(frozen=True, slots=True)
-class Launcher:
+class Launcher(Struct, frozen=True):
     """Starts a collector on each of several nodes.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 _LAUNCHERS: Final = ("mpirun", "mpiexec", "orterun", "prterun")
 """Beginnings of the launchers' names: `mpiexec.hydra` and `mpirun.openmpi` are others."""
@@ -34,8 +35,7 @@ _LARGEST: Final = 1 << 20
 """Maximum bytes that are read of a file of hosts."""
 
 
-@dataclass(frozen=True, slots=True)
-class MpiArguments:
+class MpiArguments(Struct, frozen=True):
     """Arguments of mpirun or mpiexec before the programs.
 
     Attributes:

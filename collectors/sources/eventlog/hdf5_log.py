@@ -10,7 +10,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from ....events import InputError, UnavailableError
 from ...source import Closed, Input, Opened, Problems, SourceItem, UnsupportedData

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import msgpack  # type: ignore[import-untyped]
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from ....events import Kind, Layer
 from ....events.network.malformed import MALFORMED
@@ -215,4 +215,4 @@ def _of_gekko(fields: dict[str, Any]) -> Intervals:
 
 def numbered(about: Input, number: int) -> Input:
     """Return the same receiver of problems, with the message's number in its name."""
-    return dataclasses.replace(about, name=f"{about.name}, message {number}")
+    return replace(about, name=f"{about.name}, message {number}")

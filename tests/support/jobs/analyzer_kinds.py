@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from iotide.analyzers.pipeline.job_totals import JobTotals
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.settings import AnalyzerSettings
 from iotide.analyzers.registry import ANALYZERS
+from msgspec.structs import replace
 
 
 def context(names: JobNames, job: str = "j", **settings: object) -> JobContext:

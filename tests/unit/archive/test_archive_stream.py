@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from iotide.archive.integers.integers import decode_varints, encode_varints
 from iotide.archive.integers.number_templates import extract_integers, insert_integers
 from iotide.events import Definitions, DefinitionTable, EventBatch, InputError, Interner, concatenate, make_batch
 from iotide.events.schema import COLUMNS
+from msgspec.structs import replace
 
 CALLS = [(number, f"call{number}") for number in range(1, 51)]
 TEXTS = ["", "close(fd=3)", "pwrite64(fd=3, count=64)", "pwrite64(fd=4, count=4096)", "open(mode=0644) = 3", "x\x005"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from .ring_layout import LINE_BYTES, LINE_WORDS, MARK_WORDS, MAX_WORDS, RECORD, WORDS_PER_LINE
 
@@ -14,8 +14,7 @@ Lines: TypeAlias = npt.NDArray[np.uint64]
 """Lines of a ring, shape (n, 8)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Struct, frozen=True):
     """Records with their words.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -12,6 +11,8 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .....events import Definitions, EventBatch, FileInfo, FileType, HandleInfo, make_batch
 from .....events.schema import COLUMNS
@@ -45,8 +46,7 @@ _spelled_again = lru_cache(maxsize=4096)(spelled)
 """``spelled`` for files that many processes use, as those of a build."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """Properties shared by processes that differ only in the names of their files.
 
     Attributes:
@@ -88,8 +88,7 @@ class Shape:
         return cls(blake2b(b"".join(parts), digest_size=20).digest(), files)
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessTemplate:
+class ProcessTemplate(Struct, frozen=True):
     """Results shared by processes with the same definitions and calls.
 
     Attributes:
@@ -168,8 +167,7 @@ class ProcessTemplate:
         return Definitions(self.defined.strings[:], files, handles, self.defined.signatures[:])
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateMatch:
+class TemplateMatch(Struct, frozen=True):
     """A stored template, or the keys under which to store it (possibly none)."""
 
     template: ProcessTemplate | None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from .call_text import CallTextWriter
 from .lines import Records
@@ -32,8 +32,7 @@ _REMEMBERED: Final = 1024
 """Number of hashes with fast lookup."""
 
 
-@dataclass(slots=True)
-class Allowance:
+class Allowance(Struct):
     """Number of texts that may still be written, for all streams together."""
 
     left: int = TEXTS_OF_ALL

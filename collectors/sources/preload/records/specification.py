@@ -19,9 +19,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from .....events import ProtocolError
 
@@ -38,8 +39,7 @@ _LONGEST: Final = 65_535
 _REMEMBERED: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter, or the result (which has no name)."""
 
     name: str
@@ -52,8 +52,7 @@ class Parameter:
         return self.code not in NOT_SHOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
+class Specification(Struct, frozen=True):
     """A call and its recorded parameters."""
 
     name: str

@@ -12,11 +12,11 @@ import os
 import socket
 import struct
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from .....events.compiled import load
 from ..records.definition_log import end_of_entries
@@ -89,8 +89,7 @@ class EndedProcesses(NamedTuple):
     data: bytes
 
 
-@dataclass(slots=True)
-class EndedProcess:
+class EndedProcess(Struct):
     """All data of a process image that has ended, which used one thread.
 
     Attributes:
@@ -310,8 +309,7 @@ class _Left(ctypes.Structure):
     )
 
 
-@dataclass(slots=True)
-class Accepted:
+class Accepted(Struct):
     """Result of accepting connections by the compiled helper.
 
     Attributes:

@@ -12,9 +12,10 @@ import stat
 import time
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from .....events import InputError, ProtocolError
 from .....events.network.credentials import credentials_of
@@ -41,8 +42,7 @@ Message = tuple[bytes, list[int]]
 """A message and the descriptors in it."""
 
 
-@dataclass(slots=True)
-class Arrival:
+class Arrival(Struct):
     """A process that has handed over a region. The receiver owns the region and the pidfd."""
 
     pid: int

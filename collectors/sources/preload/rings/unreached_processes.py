@@ -7,9 +7,10 @@ import os
 import select
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from .....events.network.credentials import CREDENTIALS_SPACE, sender_of
 from ..records.ring_layout import LAYOUT, MAGIC, WORD
@@ -17,8 +18,7 @@ from ..records.ring_layout import LAYOUT, MAGIC, WORD
 _WORDS_A_POLL: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class UntracedReport:
+class UntracedReport(Struct, frozen=True):
     """Report of a process."""
 
     job: str

@@ -8,12 +8,12 @@ import mmap
 import os
 import socket
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from ..records.lines import Lines
 from ..records.packing import unpacked
@@ -49,8 +49,7 @@ _LINES_AT_ONCE: Final = 32_768
 _FEW_LINES: Final = 512
 
 
-@dataclass(slots=True)
-class _ReadSegment:
+class _ReadSegment(Struct):
     descriptor: int
     end: int
     lines: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from .unread_copy import UnreadCopy
 
@@ -22,8 +23,7 @@ BEGINNING_SHARE: Final = 4
 Buffer = bytes | memoryview
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(Struct):
     """A segment of a spool: memory or a file with frames.
 
     Attributes:

@@ -13,11 +13,11 @@ import struct
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from ....source import Origin
 from ..records.ring_layout import LAYOUT
@@ -47,8 +47,7 @@ def path_of_copy(stem: Path, attempt: int) -> Path:
     return stem.with_name(f"{stem.name}{f'-{attempt}' if attempt else ''}{_SUFFIX}")
 
 
-@dataclass(slots=True)
-class _Segment:
+class _Segment(Struct):
     number: int
     descriptor: int
     """A duplicate: the reader may return the segment before it is copied."""

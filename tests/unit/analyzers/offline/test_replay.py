@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -23,6 +22,7 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.ordered_columns import OrderedColumns
 from iotide.events import ConfigError, EventBatch, Kind, concatenate, empty_batch, make_batch
 from iotide.results.traces.plot_data import PhaseColumns
+from msgspec.structs import replace
 from support.jobs.periodic_jobs import TYPES, Program, checkpointing
 from support.jobs.result_factories import around, make_prediction
 
