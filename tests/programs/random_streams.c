@@ -113,7 +113,8 @@ static void fork_one(struct worker *self, struct stream *of) {
                 break;
         if (of->output)
             fflush(of->file);
-        fclose(of->file);
+        if (done % 2)
+            fclose(of->file);
         _exit(done);
     }
     int status = 0;

@@ -5,6 +5,9 @@
 #include "recording/characters.h"
 #include "sites_stdio.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 static void record_stream_call(struct iotide_span span, struct iotide_site *site, FILE *stream,
                                int64_t requested, int64_t bytes, bool failed, const uint64_t *words,
                                unsigned int count) {
@@ -164,3 +167,16 @@ EXPORT int __overflow(FILE *stream, int character) {
         iotide_end_character(call, stream, result != EOF, result == EOF);
     return result;
 }
+
+/* ---- ends of a process without destructors ---- */
+
+#define ENDS(symbol)                                              \
+    static struct iotide_site SITE(symbol) = {SITE_TEXT(#symbol, "")}; \
+    EXPORT __attribute__((noreturn)) void symbol(int status) {    \
+        iotide_record_all_characters();                           \
+        REAL(symbol)(status);                                     \
+        __builtin_unreachable();                                  \
+    }
+ENDS(_exit)
+ENDS(_Exit)
+ENDS(quick_exit)

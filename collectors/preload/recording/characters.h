@@ -61,7 +61,7 @@ __attribute__((visibility("hidden"))) void iotide_return_character(struct iotide
 __attribute__((visibility("hidden"))) void iotide_close_characters(FILE *stream);
 /* Of a new stream: another with its address may have been closed unseen. */
 __attribute__((visibility("hidden"))) void iotide_forget_characters(FILE *stream);
-/* Of all streams, before an exec. */
+/* Of all streams, before an exec or the end of the process. */
 __attribute__((visibility("hidden"))) void iotide_record_all_characters(void);
 
 #endif
