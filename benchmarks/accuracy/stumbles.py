@@ -2,14 +2,15 @@
 
 IOTIDE_JOBS jobs per kind (20). IOTIDE_GENERATOR: ``stumbling`` (``stumbling.py``, at 1 Hz), ``varied`` (``varied.py``)
 or ``irregular`` (``irregular.py``, both at all resolutions), so that one generator can be used for tuning and another
-for the report. IOTIDE_KINDS: only kinds whose names contain this text. Offline the whole trace is analysed once; the
-true period of a drifting job is its present one. Online a job is predicted at 40 random moments from its fourth phase
-on; a prediction of the next start is right within a fifth of the period. Moments at which less than a fifth of a phase
-has been seen are left out, because the next phase is then a matter of definition. IOTIDE_SEED selects other jobs than
-those used to tune the constants. The last column is the result of an observer that sees the exact starts and ends of
-phases so far, but not the constants: the lowest median error of several simple predictions of a start (``_observed``),
-chosen for the kind in hindsight. It has an asterisk if ours exceeds 1.2 times the larger error of oracle and observer.
-Each row, one per kind, is printed as soon as it is known. An asterisk marks a missed budget.
+for the report. IOTIDE_LEVELS=all: the first one at all resolutions, too. IOTIDE_KINDS: only kinds whose names contain
+this text. Offline the whole trace is analysed once; the true period of a drifting job is its present one. Online a job
+is predicted at 40 random moments from its fourth phase on; a prediction of the next start is right within a fifth of
+the period. Moments at which less than a fifth of a phase has been seen are left out, because the next phase is then a
+matter of definition. IOTIDE_SEED selects other jobs than those used to tune the constants. The last column is the
+result of an observer that sees the exact starts and ends of phases so far, but not the constants: the lowest median
+error of several simple predictions of a start (``_observed``), chosen for the kind in hindsight. It has an asterisk if
+ours exceeds 1.2 times the larger error of oracle and observer. Each row, one per kind, is printed as soon as it is
+known. An asterisk marks a missed budget.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SEED: Final = int(os.environ.get("IOTIDE_SEED", "310000"))
 ONLY: Final = os.environ.get("IOTIDE_KINDS", "")
 GENERATOR: Final = os.environ.get("IOTIDE_GENERATOR", "stumbling")
 GENERATORS: Final[dict[str, dict[str, Maker]]] = {"stumbling": STUMBLING, "varied": VARIED, "irregular": IRREGULAR}
+AT_ONE_HERTZ: Final = GENERATOR == "stumbling" and os.environ.get("IOTIDE_LEVELS") != "all"
 FREQUENCY_HZ: Final = 1.0
 CALIBRATED: Final = 5.0  # points
 HELD: Final = (86.0, 94.0)  # percent of the intervals
@@ -62,7 +64,7 @@ _NO_TYPES: Final = np.zeros(0, np.uint8)
 
 def settings_of_jobs() -> DetectSettings:
     """Return the settings for the jobs: those of the later generators have periods of 2 s to 2 h."""
-    return settings_at_one_hertz() if GENERATOR == "stumbling" else DetectSettings()
+    return settings_at_one_hertz() if AT_ONE_HERTZ else DetectSettings()
 
 
 def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:

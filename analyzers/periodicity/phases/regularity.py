@@ -19,6 +19,7 @@ from .phases import Floats, Phases
 
 _INTERVALS = TUNING.intervals
 _BIN_VARIANCE = 1 / 12  # variance of an interval's resolution, bins squared
+_EXACT = 0.01  # variance of intervals that count as exact, bins squared; edges of long phases are known as well
 
 
 class Regularity(Struct, frozen=True, eq=False):
@@ -245,10 +246,10 @@ def _with_drift(found: Regularity) -> Regularity:
     """
     recent = found.intervals[-_INTERVALS.drift_intervals :]
     n = len(recent)
-    if n < _INTERVALS.min_intervals or found.missed or found.spread < TUNING.tolerances.equal_spread:
+    if n < _INTERVALS.min_intervals or found.missed:
         return found
     following, whole, left = compiled.extrapolate(recent) or _extrapolated(recent)
-    whole, left = whole + n * RESOLVED, left + n * RESOLVED
+    whole, left = whole + n * _EXACT, left + n * _EXACT
     if n / 2 * math.log(whole / left) < _INTERVALS.min_log_likelihood_ratio or following <= 0:
         return found
     usual = float(recent.sum()) / n

@@ -100,6 +100,21 @@ def test_trace_that_begins_within_a_phase_has_the_period_of_the_rest(count: int,
     assert found.period == pytest.approx(period, rel=1e-6)
 
 
+@given(st.integers(6, 16), st.floats(0.008, 0.03), st.floats(30, 80))
+def test_drift_is_found_while_intervals_are_still_almost_equal(count: int, growth: float, period: float) -> None:
+    intervals = period * (1 + growth) ** np.arange(count)
+    found = regularity(phases_at([0.0, *np.cumsum(intervals)]))
+    assert found is not None
+    assert found.drift == pytest.approx(growth * float(intervals.mean()), rel=0.1)
+
+
+@given(st.lists(st.sampled_from([-0.02, 0.0, 0.02]), min_size=5, max_size=30), st.floats(10, 80))
+def test_starts_that_deviate_within_the_resolution_do_not_drift(off: list[float], period: float) -> None:
+    found = regularity(phases_at(period * np.arange(len(off)) + off))
+    assert found is not None
+    assert found.drift == 0
+
+
 def test_missed_phase_counts_as_two_intervals() -> None:
     found = regularity(phases_at([0.0, 20, 40, 80, 100, 120, 140]))
     assert found is not None
