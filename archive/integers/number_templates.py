@@ -30,6 +30,8 @@ _APART: Final = frozenset((b"", _OTHER))
 """Classes beside a word."""
 _BETWEEN: Final = b"],["
 _SHORT: Final = 512
+_SPARSE: Final = 4
+"""Ratio of the highest number to their count from which a table of all numbers is not worth its memory."""
 _ZERO: Final = ord("0")
 _SEVEN: Final = 7 * b"h"
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.#@])-?(?:0|[1-9][0-9]{0,17})(?![0-9A-Za-z_.])")
@@ -249,5 +251,10 @@ def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
 
 def distinct_in_order(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the distinct numbers in the order of their first appearance."""
-    distinct, first = np.unique(numbers, return_index=True)
-    return distinct[np.argsort(first, kind="stable")]
+    highest = int(numbers.max(initial=0))
+    if highest > _SPARSE * len(numbers):
+        distinct, first = np.unique(numbers, return_index=True)
+        return distinct[np.argsort(first, kind="stable")]
+    first = np.full(highest + 1, -1)
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)  # the last assignment wins, which is the first row
+    return numbers[np.sort(first[first >= 0])]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
-from .specification import ARRAY, NOT_SHOWN, Parameter, Specification
+from .specification import ARRAY, Parameter, Specification
 
 MAX_ELEMENTS: Final = 16
 """Maximum number of recorded elements of an array."""
@@ -57,67 +58,44 @@ class CallTextWriter:
             sized: include parameters that are the requested bytes.
         """
         shown: list[str] = []
-        at = 0
-        result = "" if call.result is None else "="
-        for each in (*call.parameters, call.result) if call.result is not None else call.parameters:
-            if each.code in NOT_SHOWN:
-                continue
-            if each.code == "d":
+        at, count = 0, len(words)
+        for each in call.shown:
+            code = each.code
+            if code == "d":
                 value = str(descriptor)
-            elif each.code == "n":
+            elif code == "n":
                 if not sized:
                     continue
                 value = str(requested)
+            elif at >= count:
+                return None
+            elif code != ARRAY:
+                value = self._value(each, words[at])
+                at += 1
             else:
-                taken = self._from_words(each, words[at:])
-                if taken is None:
-                    return None
-                value, used = taken
-                at += used
-            if each is call.result:
-                result = f" = {value}"
-            else:
-                shown.append(f"{each.name}={value}")
-        if at != len(words):
+                elements = words[at + 1 : at + 1 + min(words[at] & ~_CUT_SHORT, MAX_ELEMENTS)]
+                value = _array(words[at], elements)
+                at += 1 + min(words[at] & ~_CUT_SHORT, MAX_ELEMENTS)
+            shown.append(f"{each.name}={value}" if each.name else f") = {value}")
+        if at != count:  # also if an array is incomplete
             return None
-        return f"{call.name}({', '.join(shown)}){result if result != '=' else ''}"
-
-    def _from_words(self, parameter: Parameter, words: Sequence[int]) -> tuple[str, int] | None:
-        """Return the text of a parameter, and the number of its words; None if they are missing."""
-        if not words:
-            return None
-        if parameter.code != ARRAY:
-            return self._value(parameter, words[0]), 1
-        count = min(words[0] & ~_CUT_SHORT, MAX_ELEMENTS)
-        elements = words[1 : 1 + count]
-        return (_array(words[0], elements), 1 + count) if len(elements) == count else None
+        if not shown or shown[-1][0] != ")":
+            return f"{call.name}({', '.join(shown)})"
+        return f"{call.name}({', '.join(shown[:-1])}{shown[-1]}"
 
     def _value(self, parameter: Parameter, word: int) -> str:
-        match parameter.code:
-            case "i":
-                return str(_signed(word))
-            case "x":
-                return hex(word)
-            case "m":
-                return f"0{word:o}" if word else "0"
-            case "O":
-                return open_flags(word)
-            case "g":
-                return repr(struct.unpack("<d", word.to_bytes(8, "little"))[0])
-            case "s":
-                return _quoted(self._string(word))
-            case "p":
-                return _quoted(self._path(word))
-            case "h":
-                return f"#{word}"
-            case "k":
-                return f"@{word:x}"
-            case "e":
-                return (parameter.choices[word] if word < len(parameter.choices) else "") or str(_signed(word))
-            case _:
-                return str(word)
+        """Return the text of a value with a word of its own."""
+        code = parameter.code
+        if code == "p":
+            return _quoted(self._path(word))
+        if code == "s":
+            return _quoted(self._string(word))
+        if code == "e":
+            return (parameter.choices[word] if word < len(parameter.choices) else "") or str(_signed(word))
+        return _FORMATS.get(code, str)(word)
 
 
+@lru_cache(maxsize=1024)
 def open_flags(word: int) -> str:
     """Format the flags of open(2) by this machine's numbers.
 
@@ -146,10 +124,24 @@ def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
+@lru_cache(maxsize=4096)
 def _quoted(text: str | None) -> str:
+    """Return a string or path as it is shown. Cached, because processes of a build open the same files."""
     if text is None:
         return UNKNOWN
     if _PLAIN.fullmatch(text):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in escaped) + '"'
+
+
+_FORMATS: Final[Mapping[str, Callable[[int], str]]] = {
+    "i": lambda word: str(_signed(word)),
+    "x": hex,
+    "m": lambda word: f"0{word:o}" if word else "0",
+    "O": open_flags,
+    "g": lambda word: repr(struct.unpack("<d", word.to_bytes(8, "little"))[0]),
+    "h": lambda word: f"#{word}",
+    "k": lambda word: f"@{word:x}",
+}
+"""Formats of single words by code; others are unsigned integers."""

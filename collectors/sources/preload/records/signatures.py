@@ -237,6 +237,10 @@ class _Table:
 
     def add(self, hashes: U64, numbers: U32) -> None:
         """Add unknown hashes, in ascending order."""
+        if len(self._hashes) == 1:  # only the end, as in each new process
+            self._hashes = np.append(hashes, self._hashes)
+            self._numbers = np.append(numbers, self._numbers)
+            return
         at = np.searchsorted(self._hashes, hashes)
         self._hashes = np.insert(self._hashes, at, hashes)
         self._numbers = np.insert(self._numbers, at, numbers)

@@ -58,6 +58,8 @@ class Specification(Struct, frozen=True):
     name: str
     parameters: tuple[Parameter, ...] = ()
     result: Parameter | None = None
+    shown: tuple[Parameter, ...] = ()
+    """Parameters and result whose values are shown."""
 
     def uses(self, code: str) -> bool:
         """Return whether a value of that code is part of the signature."""
@@ -81,9 +83,10 @@ def _parsed(text: str) -> Specification:
         raise ProtocolError(f"not the specification of a call: {text[:80]!r}")
     name, parameters, result = found.groups()
     items = parameters.split(",") if parameters else []
-    return Specification(
-        name, tuple(_parameter(item) for item in items), None if result is None else _coded("", result)
-    )
+    parts = tuple(_parameter(item) for item in items)
+    made = None if result is None else _coded("", result)
+    shown = (each for each in (*parts, made) if each is not None and each.code not in NOT_SHOWN)
+    return Specification(name, parts, made, tuple(shown))
 
 
 _parsed_once = lru_cache(maxsize=4096)(_parsed)
