@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ...events import FileInfo, FileType, Kind, Layer
 from ...events.programs import class_name, common_pattern
+from ..common.sorting import distinct_pairs
 from ..common.state import Ints
 from ..file_groups import DATA
 from .call_sums import NAME, RENAME, Keys, Rows, split
@@ -381,5 +382,5 @@ class Calls:
     def users(self) -> Ints:
         """Number of threads that read or write each file, int64[files]."""
         moves = self.reads | self.writes
-        pairs = np.unique(np.stack([self.file[moves], self.thread[moves]]), axis=1)
+        pairs = distinct_pairs(self.file[moves], self.thread[moves])
         return np.bincount(pairs[0], minlength=len(self.statistics.files))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...events.batch import IntArray
 from ..common.grouping import Grouping
+from ..common.sorting import is_among
 from ..common.state import Ints, Packed, narrowest
 
 DEEP: Final = 1
@@ -203,7 +204,7 @@ class Table(Packed):
         if len(new) <= room:
             return key
         admitted = new[np.argsort(first)[:room]]  # first come, first served
-        without = fresh[~np.isin(key[fresh], admitted)]
+        without = fresh[~is_among(key[fresh], admitted)]
         self._dropped += int(count[without].sum())
         key = key.copy()
         key[without] = fallback[without]

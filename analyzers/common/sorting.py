@@ -29,6 +29,38 @@ def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:
     return [{name: column[order] for name, column in joined.items()}]
 
 
+def sorted_distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the distinct integers of an array in ascending order.
+
+    ``np.unique`` imports ``numpy.ma`` for this, which takes a sixth of the time that ``iotide run`` needs at its end.
+    """
+    made = np.sort(values, axis=None)
+    differs = np.empty(len(made), np.bool_)
+    differs[:1] = True
+    np.not_equal(made[1:], made[:-1], out=differs[1:])
+    return made[differs]
+
+
+def is_among(values: npt.NDArray[Any], some: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which integers are among some others, as ``np.isin`` does by ``np.unique``; bool, shape of the former."""
+    if not len(some):
+        return np.zeros(values.shape, np.bool_)
+    made = np.sort(some)
+    found: npt.NDArray[np.bool_] = made[np.minimum(np.searchsorted(made, values), len(made) - 1)] == values
+    return found
+
+
+def distinct_pairs(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the distinct pairs of two columns, shape (2, pairs), in ascending order of the first and then the second.
+
+    It replaces ``np.unique`` of an axis, for the reason at ``sorted_distinct``.
+    """
+    made = np.stack([first, second])[:, np.lexsort((second, first))]
+    differs = np.ones(made.shape[1], np.bool_)
+    differs[1:] = (made[:, 1:] != made[:, :-1]).any(axis=0)
+    return made[:, differs]
+
+
 def joined_columns(pieces: Iterable[Columns]) -> dict[str, npt.NDArray[Any]]:
     """Concatenate at least one piece with the same columns."""
     held = list(pieces)

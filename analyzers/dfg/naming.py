@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, is_constant
+from ..common.sorting import sorted_distinct
 from .spec.mapping import Mapping, Names, joined
 
 MAX_ACTIVITIES: Final = 65_536
@@ -73,7 +74,7 @@ class Mapper:
         pairs += files
         activity = self._cells.take(pairs)
         if activity.min() == _UNSEEN:
-            for pair in np.unique(pairs[activity == _UNSEEN]).tolist():
+            for pair in sorted_distinct(pairs[activity == _UNSEEN]).tolist():
                 self._name(*divmod(pair, width))
             activity = self._cells.take(pairs)
         return activity, self.names[known:]
@@ -92,7 +93,7 @@ class Mapper:
         found = np.zeros(len(self.names), np.bool_)
         keys = 2 * np.flatnonzero(files)
         classes = self._files.known(np.concatenate([keys, keys + 1]))
-        activities = np.unique(self._cells[:, classes])
+        activities = sorted_distinct(self._cells[:, classes])
         found[activities[activities >= 0]] = True
         return found
 
@@ -186,7 +187,7 @@ class _Classes:
             self._of_key = grown
         classes = self._of_key.take(keys)
         if classes.min() == _UNSEEN:
-            for key in np.unique(keys[classes == _UNSEEN]).tolist():
+            for key in sorted_distinct(keys[classes == _UNSEEN]).tolist():
                 self._of_key[key] = self._class(meaning(key))
             classes = self._of_key.take(keys)
         return classes
@@ -194,7 +195,7 @@ class _Classes:
     def known(self, keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Return the distinct classes of the known keys."""
         classes = self._of_key[keys[keys < len(self._of_key)]]
-        return np.unique(classes[classes != _UNSEEN])
+        return sorted_distinct(classes[classes != _UNSEEN])
 
     def _class(self, meaning: Any) -> int:
         number = self._numbers.get(meaning)

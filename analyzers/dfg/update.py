@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
-from ..common.sorting import grouped, order_of
+from ..common.sorting import grouped, is_among, order_of
 from ..common.state import Ints, Rows, distinct
 from . import compiled
 from .graph import Counts, make_graph
@@ -283,7 +283,7 @@ class DfgAnalyzer:
             if at_once < _MAX_AT_ONCE:
                 self._pending.fit()
         if self._closing:
-            waits = np.isin(self._closing, self._pending.events.case)
+            waits = is_among(np.array(self._closing, np.int64), self._pending.events.case)
             for case in [case for case, still in zip(self._closing, waits, strict=True) if not still]:
                 self._end(case)
             self._closing = [case for case, still in zip(self._closing, waits, strict=True) if still]

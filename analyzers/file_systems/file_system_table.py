@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ...events import FileInfo
 from ...results.jobs.file_systems import Place
+from ..common.sorting import distinct_pairs
 
 UNKNOWN: Final = "unknown"
 _MAX_POINTS: Final = 8  # maximum number of mount points kept per file system
@@ -131,7 +132,7 @@ class FileSystemTable:
         found = self._of_host[hosts, node_file_systems]
         if (missing := found < 0).any():
             both = np.stack(np.broadcast_arrays(hosts, node_file_systems), axis=1)[missing]
-            for host, node_file_system in np.unique(both, axis=0).tolist():
+            for host, node_file_system in distinct_pairs(*both.T).T.tolist():
                 self._of_host[host, node_file_system] = self._place(node_file_system, host)
             found = self._of_host[hosts, node_file_systems]
         return found

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..common.sorting import sorted_distinct
 from ..periodicity.tuning import TUNING
 from .member_keys import Key
 from .member_phases import Floats, phased_of, shape_of
@@ -82,7 +83,7 @@ def _is_partial_group(volumes: Sequence[npt.NDArray[Any]], part: list[int], whol
         if inside - share < _GROUPING.min_inside_share * (1 - share):
             return False
         number = np.cumsum(np.diff(within.astype(np.int8), prepend=0) > 0)
-        skipped = np.diff(np.unique(number[within & own]))
+        skipped = np.diff(sorted_distinct(number[within & own]))
         return bool(len(skipped) > 1 and np.bincount(skipped).max() < _GROUPING.max_equal_distance_share * len(skipped))
     return False
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...events import EventBatch, FileInfo, Flag, StreamInfo
 from ...events.batch import IntArray, is_constant, representatives
 from ..common.grouping import Grouping
+from ..common.sorting import is_among
 from ..common.state import Ints
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
 from .intake.event_conversion import BatchBuffer, BufferedEvents, calls_of, clamped
@@ -222,7 +223,7 @@ class LayerAnalyzer:
         if self._closing:
             closing, self._closing = self._closing, {}
             serials = np.array([serial for stream in closing for serial in self.processes.close(stream)], np.int64)
-            ended = np.isin(self._waiting.serial, serials)
+            ended = is_among(self._waiting.serial, serials)
             if ended.any():
                 self._release(ended)
             self.handles.close(serials)

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, FileType, Flag, is_constant
 from ...events.batch import IntArray, representatives
 from ...events.schema import UNKNOWN_ID
+from ..common.sorting import sorted_distinct
 from ..file_groups import CountRule, as_copied, copies_files
 
 _STARTS: Final = re.compile(
@@ -86,7 +87,7 @@ class JobNames:
         if not of_folders:
             return
         found = np.isin(batch.call, of_folders)
-        for number in np.unique(batch.file[found & ((batch.flags & int(Flag.FAILED)) == 0)]).tolist():
+        for number in sorted_distinct(batch.file[found & ((batch.flags & int(Flag.FAILED)) == 0)]).tolist():
             info = self.files[number]
             if number and info.type in _ON_DISK:
                 self.files[number] = info = replace(info, type=FileType.DIRECTORY)

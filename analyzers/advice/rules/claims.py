@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ....events import Layer
 from ....events.programs import common_pattern
 from ....results.advice import AdviceFinding, Cause
+from ...common.sorting import is_among, sorted_distinct
 from ...common.state import Ints
 from ..call_statistics import Calls, CallStatistics, Floats
 
@@ -125,8 +126,8 @@ class Saving(NamedTuple):
 def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor: Floor) -> Iterator[AdviceFinding]:
     """Create findings from claims that save at least the floor; smaller ones are not reported."""
     for claim, rows, gain in assigned_claims(calls, claims):
-        place = claim.place[np.isin(claim.rows, rows)]
-        for each in np.unique(place).tolist():
+        place = claim.place[is_among(claim.rows, rows)]
+        for each in sorted_distinct(place).tolist():
             mine = place == each
             chosen = rows[mine]
             saving = _saving(calls, claim, chosen, gain[mine], run_s)
@@ -169,14 +170,14 @@ def _with_gaps(found: AdviceFinding, saving: Saving, run_s: float) -> AdviceFind
 def group_of(calls: Calls, rows: Ints) -> Group:
     """Return the common properties of rows."""
     statistics = calls.statistics
-    files = np.unique(calls.file[rows])
+    files = sorted_distinct(calls.file[rows])
     listed = calls.of_folders[rows]
     noun = "folders" if listed.all() else "files and folders" if listed.any() else "files"
     if len(files) == 1:
         where = statistics.path(int(files[0])) or "a file without a name"
     else:
-        classes = np.unique(statistics.class_of[files])
-        folders = np.unique(statistics.folder_of[files])
+        classes = sorted_distinct(statistics.class_of[files])
+        folders = sorted_distinct(statistics.folder_of[files])
         if len(classes) == 1:
             paths = [statistics.path(int(file)) for file in files[:_COMPARED].tolist()]
             where = f"{len(files):,} {noun} {common_pattern(paths)}"
@@ -226,7 +227,7 @@ def finding_of(
         bytes=part.size,
         files=group.files,
         examples=_examples(statistics, calls.file[rows], ns),
-        processes=len(np.unique(calls.thread[rows])),
+        processes=len(sorted_distinct(calls.thread[rows])),
         gain_at_most=statistics.threads[slowest].is_worker,
         slowest=statistics.label(slowest),
         first_s=int(calls.first[rows].min()) / 1e9,

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ....events import Kind, Layer
+from ...common.sorting import sorted_distinct
 from ...common.state import Ints
 from ...common.texts import size_text
 from ..call_statistics import LIBRARIES, Calls, Flags, Floats
@@ -74,7 +75,7 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
     gain = np.where(many[file], np.maximum(of_calls, np.where(more[file], of_bytes, 0.0)), of_bytes)
 
     def words(group: Group) -> FindingText:
-        files = np.unique(group.calls.file[group.rows])
+        files = sorted_distinct(group.calls.file[group.rows])
         times, asked, count, moved = (float(column[files].sum()) for column in found[:4])
         whole = int(every.times[files].sum())
         which = f"{int(times):,} of {whole:,}" if int(times) < whole else f"{whole:,}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ....events.counted_text import counted
+from ...common.sorting import distinct_pairs, is_among, sorted_distinct
 from ...common.state import Ints
 from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, Calls, Flags, Floats
@@ -60,8 +61,8 @@ def fsync(calls: Calls) -> Iterator[Claim]:
 
 def _fsync_words(group: Group) -> FindingText:
     calls, rows = group.calls, group.rows
-    files = np.unique(calls.file[rows])
-    written = int(calls.bytes[calls.writes & np.isin(calls.file, files)].sum())
+    files = sorted_distinct(calls.file[rows])
+    written = int(calls.bytes[calls.writes & is_among(calls.file, files)].sum())
     synced = rows[calls.kind[rows] == int(Kind.SYNC)]
     times = int(calls.calls[synced].sum())
     each = int(calls.ns[synced].sum()) / max(times, 1) / 1e9
@@ -97,7 +98,7 @@ def opens_and_metadata(calls: Calls) -> Iterator[Claim]:
     yield from _many_small_objects(calls, of_objects)
     opened = calls.opens & ~of_objects
     opens = calls.by_file(calls.calls, opened)
-    pairs = np.unique(np.stack([calls.file[opened], calls.thread[opened]]), axis=1)
+    pairs = distinct_pairs(calls.file[opened], calls.thread[opened])
     openers = np.bincount(pairs[0], minlength=size) if pairs.size else np.zeros(size)
     beside = ~(calls.reads | calls.writes | calls.of_folders) & (calls.kind != int(Kind.SYNC)) & ~of_objects
     yield from _reopened(calls, opens, openers.astype(np.float64), beside)
@@ -132,7 +133,7 @@ def _many_small_objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
     gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * (1.0 - 1.0 / inside[calls.file[rows]]) * _OWN
 
     def words(group: Group) -> FindingText:
-        files = np.unique(group.calls.file[group.rows])
+        files = sorted_distinct(group.calls.file[group.rows])
         count = int(inside[files].sum())
         each = int(group.calls.ns[group.rows].sum()) / max(count, 1) / 1e9
         return FindingText(
@@ -169,10 +170,10 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
     ended_files = np.bincount(classes, calls.by_file(calls.calls, ends))
 
     def words(group: Group) -> FindingText:
-        files = np.unique(calls.file[group.rows])
+        files = sorted_distinct(calls.file[group.rows])
         count = int(opens[files].sum())
         each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
-        kinds = np.unique(classes[files])
+        kinds = sorted_distinct(classes[files])
         if ended_files[kinds].sum() >= _ANEW * times[kinds].sum():
             return FindingText(
                 title=f"{group.where} {'is' if len(files) == 1 else 'are'} made {count:,} times and renamed or removed",
@@ -301,7 +302,7 @@ def _looked_at_once(group: Group) -> bool:
     rows = group.rows[~calls.of_folders[group.rows]]
     if not len(rows):
         rows = group.rows[calls.kind[group.rows] == int(Kind.CREATE)]
-    return len(rows) > 0 and int(calls.calls[rows].sum()) <= _ONE_VISIT * len(np.unique(calls.file[rows]))
+    return len(rows) > 0 and int(calls.calls[rows].sum()) <= _ONE_VISIT * len(sorted_distinct(calls.file[rows]))
 
 
 def locks(calls: Calls) -> Iterator[Claim]:

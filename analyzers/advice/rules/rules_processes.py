@@ -10,6 +10,7 @@ import numpy as np
 from ....events import Kind
 from ....results.advice import AdviceFinding
 from ....results.prediction import PERIODIC_FROM, Prediction
+from ...common.sorting import distinct_pairs, is_among, sorted_distinct
 from ...common.state import Ints
 from ...common.texts import duration_text, size_text
 from ..call_statistics import Calls, CallStatistics, Floats
@@ -38,8 +39,8 @@ def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFind
     if not len(ranked):
         return
     ranks = np.array([thread.rank for thread in statistics.threads])
-    rows = np.flatnonzero(np.isin(calls.thread, ranked))
-    numbers = np.unique(ranks[ranked])
+    rows = np.flatnonzero(is_among(calls.thread, ranked))
+    numbers = sorted_distinct(ranks[ranked])
     if len(numbers) < 2 or not len(rows):
         return
     which = np.searchsorted(numbers, ranks[calls.thread[rows]])
@@ -164,7 +165,7 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
         if not some:
             continue
         files = np.array([each.file for each in some], np.int64)
-        moves = np.flatnonzero((calls.reads | calls.writes) & np.isin(calls.file, files))
+        moves = np.flatnonzero((calls.reads | calls.writes) & is_among(calls.file, files))
         if not len(moves):
             continue
         group = group_of(calls, moves)
@@ -185,9 +186,10 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
 
 def _shared(extents: Extents) -> list[int]:
     """Return the files with a write and with extents of several threads."""
-    pairs = np.unique(np.stack([extents.file, extents.thread]), axis=1)
+    pairs = distinct_pairs(extents.file, extents.thread)
     files, users = np.unique(pairs[0], return_counts=True)
-    found: list[int] = np.intersect1d(files[users > 1], extents.file[extents.write]).tolist()
+    shared = files[users > 1]
+    found: list[int] = shared[is_among(shared, extents.file[extents.write])].tolist()
     return found
 
 
@@ -234,7 +236,7 @@ def _visible_at(extents: Extents, flushes: Flushes, file: int) -> Ints:
     mine = flushes.file == file
     stream, at = flushes.stream[mine], flushes.at[mine]
     visible_ns = np.full(len(extents.low), _NEVER, np.int64)
-    for number in np.unique(extents.stream).tolist():
+    for number in sorted_distinct(extents.stream).tolist():
         rows = np.flatnonzero(extents.stream == number)
         times = np.append(np.sort(at[stream == number]), _NEVER)
         visible_ns[rows] = times[np.searchsorted(times, extents.last[rows])]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....events import Kind, Layer
 from ....events.counted_text import counted
+from ...common.sorting import is_among, sorted_distinct
 from ...common.state import Ints
 from ...common.texts import duration_text, size_text
 from ..call_statistics import LIBRARIES, Calls, Flags, Floats
@@ -166,7 +167,7 @@ def _of_requests(calls: Calls, requests: Ints, wanted: Flags) -> tuple[Ints, Int
     pairs = calls.thread * len(calls.statistics.files) + calls.file
     known, first = np.unique(pairs[requests], return_index=True)
     more = np.flatnonzero(wanted)
-    more = more[np.isin(pairs[more], known)]
+    more = more[is_among(pairs[more], known)]
     return more, first[np.searchsorted(known, pairs[more])]
 
 
@@ -220,7 +221,7 @@ def _library_words(group: Group) -> FindingText:
 
 
 def _shared_words(group: Group) -> FindingText:
-    threads = len(np.unique(group.calls.thread[group.rows]))
+    threads = len(sorted_distinct(group.calls.thread[group.rows]))
     return FindingText(
         title=f"{_requests_text(group)}, by {threads:,} ranks, none of them collective",
         why="Small requests of many ranks to one file make its servers lock and seek for each of them.",

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...common.sorting import Groups
+from ...common.sorting import Groups, sorted_distinct
 from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
 _MAX_RUNNING: Final = 65_536  # maximum number of stored running events
@@ -191,7 +191,7 @@ def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
     higher = ends.take(earlier) > starts
     if not higher.any():
         return
-    for row in np.unique(owner[higher]).tolist():
+    for row in sorted_distinct(owner[higher]).tolist():
         first, last = np.searchsorted(starts, [row << bits, (row + 1) << bits])
         passed = np.searchsorted(ends[first:last], starts[first:last], "right")
         most[row] = max(int(most[row]), int((np.arange(1, last - first + 1) - passed).max()))

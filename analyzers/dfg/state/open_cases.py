@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...common.sorting import sorted_distinct
 from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
 NOTHING: Final = -1
@@ -72,7 +73,7 @@ class OpenCases(State):
         new = np.flatnonzero(seen == 0)
         if not len(new):
             return new
-        pairs = np.unique(place[new] * _BITS + (activity[new] & (_BITS - 1)))
+        pairs = sorted_distinct(place[new] * _BITS + (activity[new] & (_BITS - 1)))
         place, bit = pairs >> _SHIFT, pairs & (_BITS - 1)
         np.bitwise_or.at(flat, place, _BIT[bit])
         activities: Rows = place % width * _BITS + bit

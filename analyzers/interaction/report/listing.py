@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ....results.interaction import Interaction, SharedFile
 from ....results.interaction_kinds import EdgeKind
+from ...common.sorting import sorted_distinct
 from ...common.state import Floats, Ints, Rows
 from ..graph.communities import Connections
 from ..graph.network import Matrix, Network
@@ -20,7 +21,7 @@ _COLUMNS: Final = ("source", "target", "from_file", "to_file", "kind", "count", 
 
 def kinds_of(tables: Tables, network: Network) -> Ints:
     """Return the kind of each file of a network, as index into ``EdgeKind``."""
-    together = np.unique(tables.channels[tables.uses["collectives"] > 0])
+    together = sorted_distinct(tables.channels[tables.uses["collectives"] > 0])
     kinds = np.array([_KINDS.index(tables.channel_names.kind(at)) for at in network.channel.tolist()], np.int64)
     shared = np.isin(network.channel, together) & (kinds == _KINDS.index("file"))
     return np.where(shared, _KINDS.index("collective"), kinds)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ....events.kernel import COMM
 from ....results.interaction import MAX_COMMUNITIES, Actor, Community, Component, Ranking
+from ...common.sorting import sorted_distinct
 from ...common.state import Floats, Ints, Rows
 from ...dfg.spec.mapping import Names
 from ..graph.communities import HOW_TO_INSTALL, communities_of, connections_of
@@ -326,7 +327,7 @@ def _volume(network: Network) -> Floats:
 
 def _by_weight(part: Rows, files: Rows, volume: Floats) -> tuple[Rows, Rows, Ints]:
     """Return components numbered by descending interactions, and their interactions."""
-    labels = np.unique(part[part >= 0])
+    labels = sorted_distinct(part[part >= 0])
     if not len(labels):
         return part, np.full(len(files), -1, np.intp), np.zeros(0, np.int64)
     size = np.bincount(part[part >= 0], weights=volume[part >= 0], minlength=int(labels[-1]) + 1)[labels]

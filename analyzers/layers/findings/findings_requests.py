@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ....events import FileType
 from ....events.counted_text import counted
 from ....results.layers import Account, Finding, Layers, Step
+from ...common.sorting import distinct_pairs, sorted_distinct
 from ...common.state import Ints
 from ...common.texts import duration_text, layer_label, list_text
 from ...file_groups import DATA
@@ -152,7 +153,7 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
             at, number = divmod(int(pairs[which]), LAYERS)
             calls, size, ns = (int(column[which]) for column in columns)
             mine = np.flatnonzero(group == which)
-            files = len(np.unique(rows.file[mine]))
+            files = len(sorted_distinct(rows.file[mine]))
             callers = sorted({int(each) for each in rows.over[mine]} - {PROGRAM, number})
             made_for = f" for {list_text(layer_label(layer_name(each)) for each in callers)}" if callers else ""
             folder = at >= len(moves)
@@ -175,7 +176,7 @@ def _many_files(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterato
     pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
     types = np.array(view.analyzer.files.types)
     opened = (rows.sums[:, _AT["opens"]] > 0) & (types[rows.file] != FileType.DIRECTORY)
-    opened_files = np.unique(np.stack([group[opened], rows.file[opened]]), axis=1)[0]
+    opened_files = distinct_pairs(group[opened], rows.file[opened])[0]
     count = np.bincount(opened_files, minlength=len(pairs))
     size = total[:, _AT["bytes_read"]] + total[:, _AT["bytes_written"]]
     whole = total[:, _AT["exclusive_ns"]]

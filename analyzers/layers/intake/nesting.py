@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import Layer
-from ...common.sorting import order_of
+from ...common.sorting import order_of, sorted_distinct
 from ...common.state import Ints, Rows, distinct
 from ..calls import ABSORBED, BOTTOM, CHANGED, FREE, LAYERS, NO_FATE, PASSED, PROGRAM, SPLIT, UNTOLD, Calls, moves
 
@@ -46,7 +46,7 @@ def nest(calls: Calls) -> Nested:
         return Nested(calls, np.ones(len(calls), np.bool_), 0)
     calls = _by_thread_and_end(calls)
     encloser, orphan = _enclosers(calls)
-    levels = np.unique(calls.depth)
+    levels = sorted_distinct(calls.depth)
     levels = levels[levels > FREE]
     has_encloser = (encloser != _NONE) & (calls.over == UNTOLD)
     _add_below(calls, np.flatnonzero(has_encloser), encloser)
@@ -114,7 +114,7 @@ def _enclosers(calls: Calls) -> tuple[Rows, npt.NDArray[np.bool_]]:
     encloser = np.full(len(calls), _NONE, np.intp)
     orphan = np.zeros(len(calls), np.bool_)
     able = ~calls.summed & (calls.over == UNTOLD)
-    for level in np.unique(calls.depth).tolist():
+    for level in sorted_distinct(calls.depth).tolist():
         if level == FREE:
             continue
         rows = np.flatnonzero(calls.depth == level)

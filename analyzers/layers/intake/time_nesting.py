@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Layer, concatenate
+from ...common.sorting import sorted_distinct
 from ..calls import TOP_DOWN
 
 _LOW: Final = 2**32
@@ -23,7 +24,7 @@ def lacks_depth(batches: Iterable[EventBatch]) -> bool:
     for batch in batches:
         if batch.depth.any():
             return False
-        present.update(np.unique(batch.layer[~_summaries(batch)]).tolist())
+        present.update(sorted_distinct(batch.layer[~_summaries(batch)]).tolist())
     return len(present) > 1 and not present.isdisjoint(_UPPER)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from ....results.layers import Collective, CollectiveRank, Layers, Nesting
+from ...common.sorting import sorted_distinct
 from ..findings.findings import findings
 from ..report_context import OTHER_NAME, ReportContext
 from ..state.arrivals import Wait
@@ -36,7 +37,7 @@ def collectives(view: ReportContext, top: int, most_ranks: int) -> list[Collecti
     sites = view.analyzer.sites
     waits = view.analyzer.arrivals.waits()
     made = []
-    for number in np.unique(site).tolist():
+    for number in sorted_distinct(site).tolist():
         rows = np.flatnonzero(site == number)
         mine = sums[rows]
         moves = mine[:, _SYSTEM_BYTES] > 0

@@ -17,6 +17,7 @@ from ....results.layers import (
     ProcessLayer,
     ProcessNode,
 )
+from ...common.sorting import is_among, sorted_distinct
 from ...file_groups import CHANNEL, DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
 from ..report_context import ReportContext, amounts, largest
@@ -72,10 +73,10 @@ def own_files(view: ReportContext) -> list[OwnFiles]:
     """Return the files that layers access below and are never called with."""
     file, over, layer, sums = view.by_file
     rows = np.flatnonzero((file != 0) & (over != PROGRAM) & (over != layer))
-    rows = rows[~np.isin(file[rows] * LAYERS + over[rows], file * LAYERS + layer)]
+    rows = rows[~is_among(file[rows] * LAYERS + over[rows], file * LAYERS + layer)]
     texts = view.analyzer.files
     made = []
-    for pair in np.unique(over[rows] * LAYERS + layer[rows]).tolist():
+    for pair in sorted_distinct(over[rows] * LAYERS + layer[rows]).tolist():
         caller, below = divmod(pair, LAYERS)
         mine = rows[(over[rows] == caller) & (layer[rows] == below)]
         classes, group = np.unique(texts.class_of(file[mine]), return_inverse=True)
@@ -86,7 +87,7 @@ def own_files(view: ReportContext) -> list[OwnFiles]:
             OwnFiles(
                 layer=layer_name(caller),
                 below=layer_name(below),
-                files=len(np.unique(file[mine])),
+                files=len(sorted_distinct(file[mine])),
                 calls=int(sums[mine, _CALLS].sum()),
                 seconds=int(sums[mine, _EXCLUSIVE].sum()) / _NS,
                 examples=[texts.names[number] for number in heaviest],
@@ -112,7 +113,7 @@ def mounts(view: ReportContext) -> list[Mount]:
     found, group = np.unique(place_of[file[rows]], return_inverse=True)
     total = np.zeros((len(found), len(FILE)), np.int64)
     np.add.at(total, group, sums[rows])
-    seen = np.unique(file[rows])
+    seen = sorted_distinct(file[rows])
     known = list(number)
     made = []
     for at, place in enumerate(found.tolist()):
@@ -123,7 +124,7 @@ def mounts(view: ReportContext) -> list[Mount]:
                 mount_point=mount,
                 filesystem=system,
                 scope=view.scope(int(mine[0])),
-                hosts=int(np.count_nonzero(np.unique(host_of[mine]))),
+                hosts=int(np.count_nonzero(sorted_distinct(host_of[mine]))),
                 files=len(mine),
                 seconds=int(total[at, _EXCLUSIVE]) / _NS,
                 **amounts(Mount, FILE, total[at]),

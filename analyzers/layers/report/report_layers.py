@@ -9,6 +9,7 @@ import numpy as np
 
 from ....events import Layer
 from ....results.layers import Account, CallLayer, FateRow, LayerStats, SizeRow, Step
+from ...common.sorting import sorted_distinct
 from ...common.state import Ints
 from ...file_groups import GROUPS
 from ..calls import FATES, LAYERS, PROGRAM, TOP_DOWN
@@ -36,7 +37,7 @@ def layer_stats(view: ReportContext) -> list[LayerStats]:
             LayerStats(
                 layer=layer_name(number),
                 inner_calls=get["calls"] - get["outer_calls"],
-                processes=len(np.unique(process[mine])),
+                processes=len(sorted_distinct(process[mine])),
                 program_seconds=get["root_ns"] / _NS,
                 data_seconds=(get["exclusive_ns"] - get["channel_ns"] - get["system_ns"]) / _NS,
                 metadata_seconds=get["other_ns"] / _NS,

@@ -93,6 +93,15 @@ def test_unknown_option_is_a_usage_error_and_not_the_command(tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
+def test_end_of_a_run_imports_no_masked_arrays(tmp_path: Path) -> None:
+    words = [sys.executable, "-X", "importtime", "-m", "iotide", "run", "--quiet", "--", "sh", "-c", "cat *.txt; ls /"]
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text("text")
+    done = subprocess.run(words, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=True)
+    assert "iotide.clients.report.report\n" in done.stderr
+    assert "numpy.ma\n" not in done.stderr
+
+
 def test_descriptors_that_we_were_given_reach_the_program(tmp_path: Path) -> None:
     read_end, write_end = os.pipe()
     done = subprocess.run(
