@@ -87,7 +87,7 @@ def main() -> int:
     if done.returncode:
         _print(f"the traced run ended with status {done.returncode}")
         return 1
-    summary = RunSummary.model_validate_json((report / "summary.json").read_text())
+    summary = RunSummary.model_validate_json((report / "summary.json").read_text(encoding="utf-8"))
     return _compare(summary, done.stdout)
 
 

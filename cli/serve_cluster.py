@@ -120,7 +120,7 @@ def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Seq
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(0o600)
-        path.write_text(settings_text(worker_settings(settings, folder, number)))
+        path.write_text(settings_text(worker_settings(settings, folder, number)), encoding="utf-8")
     except OSError as error:
         raise folder_error(state, f"{path} cannot be written", error) from None
     partition = f"{settings.journal.name}/{number}"

@@ -90,7 +90,12 @@ def write_text(path: Path, text: str) -> None:
 
 def readable(path: object) -> str:
     """Return a path or command line text as valid UTF-8, with other bytes as ``\\xNN``."""
-    return os.fsencode(str(path)).decode(errors="backslashreplace")
+    text = str(path)
+    try:
+        raw = os.fsencode(text)
+    except UnicodeEncodeError:  # it has characters that the locale lacks, such as those of a trace
+        return text.encode(errors="backslashreplace").decode()
+    return raw.decode(errors="backslashreplace")
 
 
 def _opened_at_once(path: str, flags: int) -> int:

@@ -219,6 +219,7 @@ def verify(file: Path, as_json: bool) -> None:
     Exit status: 0 intact, 1 damaged, 2 not an archive.
     """
     from ...events import InputError
+    from ...events.files import readable
     from ..common.console.progress import calls_progress
 
     calls = 0
@@ -236,7 +237,7 @@ def verify(file: Path, as_json: bool) -> None:
         for problem in problems:
             click.echo(f"iotide: {problem}", err=True)
         if as_json:
-            result = {"archive": str(file), "whole": not problems, "complete": reader.complete, "calls": calls}
+            result = {"archive": readable(file), "whole": not problems, "complete": reader.complete, "calls": calls}
             result |= {"streams": len(reader.streams), "problems": [str(problem) for problem in problems]}
             click.echo(json.dumps(result, indent=2))
         elif problems:
@@ -274,11 +275,11 @@ def _name_copies(archive: Path) -> None:
 def _opened(file: Path) -> Iterator[ArchiveReader]:
     from ...archive.file.reader import ArchiveReader
     from ...events import InputError
-    from ...events.files import open_regular
+    from ...events.files import open_regular, readable
 
     try:
         with open_regular(file) as opened:
-            reader = ArchiveReader(opened, str(file))
+            reader = ArchiveReader(opened, readable(file))
             yield reader
             if not reader.complete:
                 _report_missing_end(reader)

@@ -109,7 +109,7 @@ def _show(folder: Path, begun_s: float) -> None:
         try:
             seen = wait_for(lambda: _predicted(http, jobs), "a period of each job", _SEEN_S)
         except UnavailableError as error:
-            logged = "\n".join(log.read_text().strip() for log in slurm_folder.glob("files.*/log"))
+            logged = "\n".join(log.read_text(encoding="utf-8").strip() for log in slurm_folder.glob("files.*/log"))
             raise UnavailableError(f"{error}; the logs of the nodes: {logged or 'empty'}") from None
         _print("each job is predicted", begun_s)
         for each in seen:
@@ -131,7 +131,7 @@ def _show(folder: Path, begun_s: float) -> None:
 
 @contextlib.contextmanager
 def _alertmanager(folder: Path) -> Iterator[str]:
-    (folder / "am.yml").write_text("route: {receiver: none}\nreceivers: [{name: none}]\n")
+    (folder / "am.yml").write_text("route: {receiver: none}\nreceivers: [{name: none}]\n", encoding="utf-8")
     command = [program("prometheus-alertmanager"), f"--config.file={folder}/am.yml", f"--storage.path={folder}/am"]
     command += ["--web.listen-address=127.0.0.1:0", "--cluster.listen-address="]
     with run_process(command, log := folder / "am.log"):
@@ -144,7 +144,7 @@ def _prometheus(folder: Path, alertmanager: str, target: str) -> Iterator[str]:
     with urllib.request.urlopen(f"http://{target}/rules.yml") as answer:
         rules.write_bytes(answer.read())
     made = _SCRAPES.format(rules=rules, alertmanager=alertmanager, target=target)
-    (folder / "prometheus.yml").write_text(made)
+    (folder / "prometheus.yml").write_text(made, encoding="utf-8")
     command = [program("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
     with run_process([*command, "--web.listen-address=127.0.0.1:0"], log := folder / "prometheus.log"):
         yield wait_for(lambda: _search_log(r'Listening on"? address=(127\S+)', log), "Prometheus", _UP_S)[0]
@@ -155,7 +155,7 @@ def _aggregator(folder: Path, files: Path, alertmanager: str) -> Iterator[tuple[
     # Its own state: the user's default one has the jobs 1 to 3 of the last demonstration, and may be in use.
     state = folder / "state"
     made = _SERVE.format(state=state, alertmanager=alertmanager, capacity=CAPACITY, files=files)
-    (folder / "serve.toml").write_text(made)
+    (folder / "serve.toml").write_text(made, encoding="utf-8")
     command = [sys.executable, "-m", "iotide", "serve", "--config", str(folder / "serve.toml")]
     with run_process(command, log := folder / "serve.log", clean_environment()):
         endpoints_pattern = r"ingest (tcp\S+), http http://(\S+), publish (tcp\S+)"
@@ -164,13 +164,13 @@ def _aggregator(folder: Path, files: Path, alertmanager: str) -> Iterator[tuple[
 
 
 def _search_log(pattern: str, log: Path) -> tuple[str, ...] | None:
-    match = re.search(pattern, log.read_text())
+    match = re.search(pattern, log.read_text(encoding="utf-8"))
     return None if match is None else match.groups()
 
 
 def _submit(slurm: Slurm, files: Path) -> list[str]:
     """Submit the jobs; return their ids."""
-    (files / "writer.py").write_text(_WRITER)
+    (files / "writer.py").write_text(_WRITER, encoding="utf-8")
     begin = int(time.time())
     jobs = []
     for name, nodes in _JOBS.items():

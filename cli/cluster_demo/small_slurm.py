@@ -107,7 +107,7 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
     key.chmod(0o400)
     file = folder / "slurm.conf"
     made = _CONFIGURATION.format(host=socket.gethostname(), folder=folder, ports=_free_ports(3))
-    file.write_text("\n".join([made, *lines, ""]))
+    file.write_text("\n".join([made, *lines, ""]), encoding="utf-8")
     paths = [f"--{name}-file={folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
     authentication = [munged, "--foreground", "--force", f"--socket={folder}/munge.socket", *paths]
     in_node = f'{bind} && exec {daemon} -D -N "$0" -f {file}'

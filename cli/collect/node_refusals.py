@@ -79,7 +79,7 @@ class UserBound:
             if version != self._read_for:
                 self._read_for = version
                 self._uids = {}
-                with self._path.open(errors="replace") as lines:
+                with self._path.open(errors="replace", encoding="utf-8") as lines:
                     self._ranges = _ranges_of(lines.read(_MAX_BYTES))
         except FileNotFoundError:
             self._read_for, self._ranges, self._uids = None, [], {}

@@ -222,7 +222,7 @@ class _Probe:
         return RuntimeError(problem)
 
     def _printed(self) -> str:
-        text = (self._folder / "said").read_text(errors="replace").strip()
+        text = (self._folder / "said").read_text(errors="replace", encoding="utf-8").strip()
         return " ".join(text.split())[:300] or "the collector says nothing"
 
 

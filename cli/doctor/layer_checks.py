@@ -111,7 +111,7 @@ def _generator(folder: Path) -> list[str]:
     program = shutil.which("ncgen")
     if program is None:
         raise RuntimeError("not tried: ncgen is not on PATH")
-    (folder / "probe.cdl").write_text(_CDL)
+    (folder / "probe.cdl").write_text(_CDL, encoding="utf-8")
     return [program, "-o", f"{folder}/probe.nc", f"{folder}/probe.cdl"]
 
 

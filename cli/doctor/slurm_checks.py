@@ -67,7 +67,7 @@ def _script(name: str, path: str) -> str:
         return ""
     if not os.access(path, os.X_OK):
         raise RuntimeError(f"{name}: {path} cannot be run on this node, or is not there")
-    with Path(path).open(errors="replace") as file:
+    with Path(path).open(errors="replace", encoding="utf-8") as file:
         text = file.read(_MAX_BYTES)
     for program in _assigned("iotide", text):
         if not os.access(program, os.X_OK):

@@ -143,7 +143,7 @@ def _write(target: Path, report: LayersReport) -> None:
 
         text = page_of(report)
     try:
-        target.write_text(text)
+        target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
     click.echo(f"iotide: {'result' if target.suffix.lower() == '.json' else 'page'}: {target}", err=True)

@@ -24,7 +24,7 @@ from ...daemon.jobs.losses.failures import AnalysisFailedError
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...events.counted_text import counted
-from ...events.files import write_text
+from ...events.files import readable, write_text
 from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobDetail, SignalSeries
@@ -202,15 +202,15 @@ def _finish(
     detail = detail_of(session, ended)
     report = plan.output.resolve() / "report.html" if plan.output is not None else None
     summary = RunSummary(
-        command=list(plan.command),
+        command=[readable(word) for word in plan.command],
         started_at_s=started,
         ended_at_s=ended,
         exit_status=shell_status(returncode),
         job=detail,
         prediction=session.prediction,
         predictions=session.predictions,
-        report=None if report is None else str(report),
-        archive=None if archive is None else str(archive),
+        report=None if report is None else readable(report),
+        archive=None if archive is None else readable(archive),
         unseen=[*_untraced_command(plan), *unseen],
     )
     if plan.json_file is not None:
@@ -312,7 +312,7 @@ def _untraced_command(plan: RunPlan) -> list[UnseenProgram]:
     """Return the command if it cannot be traced, as reported at its start."""
     if plan.obstacle is None:
         return []
-    return [UnseenProgram(program=plan.obstacle.program, reason=plan.obstacle.reason, times=1)]
+    return [UnseenProgram(program=readable(plan.obstacle.program), reason=plan.obstacle.reason, times=1)]
 
 
 def _print_losses(losses: Mapping[str, int]) -> None:

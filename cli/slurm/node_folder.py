@@ -64,20 +64,20 @@ class JobFolder:
 
     def save_process(self, pid: int) -> None:
         """Store the process id of the collector."""
-        self.process.write_text(f"{pid} {start_of(pid)}\n")
+        self.process.write_text(f"{pid} {start_of(pid)}\n", encoding="utf-8")
 
     @property
     def pid(self) -> int:
         """The number that the collector had when it was noted; 0 where none was."""
         try:
-            return int(self.process.read_text().split()[0])
+            return int(self.process.read_text(encoding="utf-8").split()[0])
         except (OSError, ValueError, IndexError):
             return 0
 
     def opened_process(self) -> int | None:
         """Return a descriptor of the collector's process. Return None if it has ended, even if its pid was reused."""
         try:
-            pid, started = map(int, self.process.read_text().split())
+            pid, started = map(int, self.process.read_text(encoding="utf-8").split())
             watch = os.pidfd_open(pid)
         except (OSError, ValueError):
             return None

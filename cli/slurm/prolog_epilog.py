@@ -148,7 +148,7 @@ def _write_environment(place: JobFolder, name: str, settings: SlurmSettings) -> 
     if any("\n" in value for value in made.values()):
         raise IotideError("a path of the tracing libraries has a line break")
     beside = Path(f"{place.environment}.new")
-    beside.write_text("".join(lines))
+    beside.write_text("".join(lines), encoding="utf-8")
     beside.chmod(0o644)
     beside.rename(place.environment)
 
@@ -183,7 +183,7 @@ def _set(pid: int, niceness: int, session: int) -> None:
             done |= fresh
     for _ in range(_PASSES):
         try:
-            Path(f"/proc/{pid}/autogroup").write_text(str(session))
+            Path(f"/proc/{pid}/autogroup").write_text(str(session), encoding="utf-8")
         except BlockingIOError:  # without CAP_SYS_ADMIN the kernel permits ten changes per second on the whole machine
             time.sleep(_RETRY_S)
             continue

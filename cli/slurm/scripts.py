@@ -36,7 +36,7 @@ def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings
         raise UnavailableError(f"{SHIPPED} is missing: this installation lacks the scripts of Slurm")
     to.mkdir(parents=True, exist_ok=True)
     for name in (*_COMMANDS, *_OTHER_FILES):
-        text = (SHIPPED / name).read_text()
+        text = (SHIPPED / name).read_text(encoding="utf-8")
         for shipped, here in (
             ("/opt/iotide/bin/iotide", program),
             ("/etc/iotide/slurm.toml", config),

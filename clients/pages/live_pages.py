@@ -104,7 +104,7 @@ def runbooks_page() -> str | None:
     from markdown_it import MarkdownIt
 
     try:
-        text = SOURCE.read_text()
+        text = SOURCE.read_text(encoding="utf-8")
     except OSError:
         return None
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -253,7 +253,11 @@ class LivePages:
             page = runbooks_page()
             return None if page is None else (page, "text/html")
         if name == RULES:
-            return (rules.read_text(), "application/yaml") if (rules := _PROMETHEUS / RULES).exists() else None
+            return (
+                (rules.read_text(encoding="utf-8"), "application/yaml")
+                if (rules := _PROMETHEUS / RULES).exists()
+                else None
+            )
         page = shell_page(name)
         return web_file(name) if page is None else (page, "text/html")
 

@@ -75,7 +75,7 @@ def _write(path: Path, text: str) -> None:
     """Write a file completely or not at all. A file truncated by a full disk would look like a report."""
     written = path.with_name(f".{path.name}.part")
     try:
-        written.write_text(text)
+        written.write_text(text, encoding="utf-8")
         written.replace(path)
     except OSError:
         written.unlink(missing_ok=True)

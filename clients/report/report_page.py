@@ -77,4 +77,4 @@ def body(
 @cache
 def style() -> str:
     """Return the style sheet of reports."""
-    return Path(__file__).with_name("report.css").read_text()
+    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")

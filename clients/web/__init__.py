@@ -19,4 +19,6 @@ def web_file(name: str) -> tuple[str, str] | None:
 def _files() -> dict[str, tuple[str, str]]:
     """Read all files once, so that requests for other names need no memory and no file system."""
     paths = [path for folder in reversed(_FOLDERS) for path in folder.iterdir() if not path.name.startswith(".")]
-    return {path.name: (path.read_text(), _TYPES[path.suffix]) for path in paths if path.suffix in _TYPES}
+    return {
+        path.name: (path.read_text(encoding="utf-8"), _TYPES[path.suffix]) for path in paths if path.suffix in _TYPES
+    }

@@ -64,7 +64,7 @@ class OwnNats:
             if not self.token.exists():
                 fresh = self.token.with_suffix(".partial")  # a full disk must not leave an empty token
                 fresh.touch(0o600)
-                fresh.write_text(secrets.token_hex(32))
+                fresh.write_text(secrets.token_hex(32), encoding="utf-8")
                 fresh.replace(self.token)
         except OSError as error:
             raise self._unusable(error) from None
@@ -106,12 +106,12 @@ class OwnNats:
             monitor=self._monitor_port,
             folder=json.dumps(str(self._folder)),
             store=json.dumps(str(self._folder / "store")),
-            token=json.dumps(self.token.read_text().strip()),
+            token=json.dumps(self.token.read_text(encoding="utf-8").strip()),
         )
         path = self._folder / "nats-server.conf"
         try:
             path.touch(0o600)
-            path.write_text(conf)
+            path.write_text(conf, encoding="utf-8")
         except OSError as error:
             raise self._unusable(error) from None
         for left in self._folder.glob("*.ports"):
@@ -126,7 +126,7 @@ class OwnNats:
         until_s = time.monotonic() + _START_S
         while self._process.returncode is None and time.monotonic() < until_s:
             with contextlib.suppress(OSError, ValueError, KeyError, IndexError):
-                ports_found = json.loads(ports.read_text())
+                ports_found = json.loads(ports.read_text(encoding="utf-8"))
                 self.url, self.monitor = str(ports_found["nats"][0]), str(ports_found["monitoring"][0])
                 self._port, self._monitor_port = (int(each.rpartition(":")[2]) for each in (self.url, self.monitor))
                 return

@@ -9,6 +9,7 @@ import socket
 import stat
 from collections.abc import Iterator
 
+from ..files import readable
 from .credentials import credentials_of
 from .open_descriptors import open_descriptors
 
@@ -30,7 +31,7 @@ def user_name(uid: int) -> str:
 
 def own_user() -> str:
     """Return the user of this process: ``$USER``, or by its user id where a batch system or a service sets none."""
-    return os.environ.get("USER") or user_name(os.geteuid())
+    return readable(os.environ.get("USER") or user_name(os.geteuid()))
 
 
 def peer_of(connection: socket.socket) -> str:

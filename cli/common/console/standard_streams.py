@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 _INPUT: Final = 0
 _OUTPUT: Final = 1
 _DIAGNOSTICS: Final = 2
+_ERRORS: Final = "iotide"
+"""Name of the rule for characters that an output's encoding lacks. It replaces those that fail for some names."""
 
 
 class NoReaderError(Exception):
@@ -37,8 +40,9 @@ def standard_streams() -> Iterator[None]:
         NoReaderError: the reader of standard output has exited. Later output is discarded.
     """
     _reserve_closed()
+    codecs.register_error(_ERRORS, _replacement)
     if sys.stdin is None:
-        sys.stdin = open(_INPUT, closefd=False)  # noqa: SIM115 - until the process ends
+        sys.stdin = open(_INPUT, closefd=False, encoding="utf-8")  # noqa: SIM115 - until the process ends
     sys.stdout = _text(_OutputFile(_OUTPUT, "w", closefd=False), sys.stdout)
     sys.stderr = _text(_DiagnosticsFile(_DIAGNOSTICS, "w", closefd=False), sys.stderr)
     try:
@@ -93,10 +97,18 @@ def _text(file: io.FileIO, before: TextIO | None) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         io.BufferedWriter(file),
         encoding=before.encoding,
-        errors=before.errors,
+        errors=_ERRORS if before.errors in ("strict", "surrogateescape") else before.errors,
         line_buffering=before.line_buffering or before.write_through,  # PYTHONUNBUFFERED: after each line
         write_through=before.write_through,
     )
+
+
+def _replacement(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return the bytes of a name that are not text as they are, and other characters escaped."""
+    if isinstance(error, UnicodeEncodeError):
+        with contextlib.suppress(UnicodeEncodeError):
+            return error.object[error.start : error.end].encode("ascii", "surrogateescape"), error.end
+    return codecs.backslashreplace_errors(error)
 
 
 def _wait_until_writable(number: int) -> None:

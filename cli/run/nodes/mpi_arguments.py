@@ -93,7 +93,7 @@ def hosts_in(file: Path) -> list[str]:
     try:
         if not file.is_file():
             return []
-        with file.open(errors="replace") as opened:
+        with file.open(errors="replace", encoding="utf-8") as opened:
             text = opened.read(_LARGEST)
     except OSError:
         return []

@@ -92,10 +92,10 @@ class ControlGroups(_JobGroups):
         """Write a limit of bytes/s for both directions; None removes it."""
         if (folder / _V2).exists():
             rate_text = rate or "max"
-            (folder / _V2).write_text(f"{self._device} rbps={rate_text} wbps={rate_text}\n")
+            (folder / _V2).write_text(f"{self._device} rbps={rate_text} wbps={rate_text}\n", encoding="utf-8")
             return
         for name in _V1:
-            (folder / name).write_text(f"{self._device} {rate or 0}\n")
+            (folder / name).write_text(f"{self._device} {rate or 0}\n", encoding="utf-8")
 
 
 class ControlGroupWeights(_JobGroups):
@@ -140,7 +140,7 @@ class ControlGroupWeights(_JobGroups):
         for name in _WEIGHTS:
             try:
                 if (folder / name).exists():
-                    (folder / name).write_text(f"{self._device} {weight}\n")
+                    (folder / name).write_text(f"{self._device} {weight}\n", encoding="utf-8")
                     return ""
             except OSError as error:
                 problem = f"{job}: {folder / name}: {error.strerror}"
@@ -177,5 +177,5 @@ def device_of(path: Path) -> str:
     if not sysfs.exists():
         raise ConfigError(f"{path} is on no block device of this host ({device}), which control groups could limit")
     if (sysfs / "partition").exists():
-        return (sysfs.resolve().parent / "dev").read_text().strip()
+        return (sysfs.resolve().parent / "dev").read_text(encoding="utf-8").strip()
     return device

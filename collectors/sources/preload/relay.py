@@ -320,7 +320,7 @@ def _raise_priority() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _PRIORITY, -20))
     # the kernel divides cores among sessions by this; this session has only this process
     with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(f"-{_BEFORE_SESSIONS}")
+        Path("/proc/self/autogroup").write_text(f"-{_BEFORE_SESSIONS}", encoding="utf-8")
 
 
 def _wait_for(pid: int) -> None:

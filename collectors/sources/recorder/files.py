@@ -183,7 +183,7 @@ def _signatures(data: bytes, extended: bool) -> list[Signature | None]:
 
 def _version(folder: Path) -> tuple[int, int] | None:
     path = folder / "VERSION"
-    found = _VERSION.match(path.read_text(errors="replace")[:100]) if path.is_file() else None
+    found = _VERSION.match(path.read_text(errors="replace", encoding="utf-8")[:100]) if path.is_file() else None
     return None if found is None else (int(found[1]), int(found[2]))
 
 

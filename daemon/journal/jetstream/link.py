@@ -131,7 +131,7 @@ class NatsLink:
             options["user_credentials"] = str(settings.credentials)
         if settings.token is not None:
             try:
-                options["token"] = settings.token.read_text().strip()
+                options["token"] = settings.token.read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:
                 raise ConfigError(f"journal.token = {settings.token}: {error}") from None
         if any(server.startswith("tls:") for server in settings.servers):

@@ -1,9 +1,12 @@
-"""Paths that are no files, or have unusual names: a clear error without traceback or delay."""
+"""Paths that are no files, and texts that are not UTF-8: a clear error or whole results, without traceback or delay."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,11 +18,22 @@ from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import ConfigError, InputError, IotideError
 from iotide.events.files import read_text, write_text
+from iotide.results.jobs.run import RunSummary
+from support.system.commands import IOTIDE, plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 LINES = "".join(f'{{"call": "write", "path": "/s/f", "start": {at}, "dur": 0.5, "size": 1000}}\n' for at in range(20))
 LONG = "a" * 5000
 UNREADABLE = ("pipe", "/dev/zero", "folder", LONG)
 UNWRITABLE = ("pipe.html", "device.html", f"{LONG}.html", "good.jsonl/x.html")
+ODD = os.fsdecode(b"a\xff\xfeb")
+PLACES = ("argument", "program", "static program", "current folder", "output", "file", "job", "user", "batch", "locale")
+VARIABLES = {
+    "user": {"USER": ODD, "LOGNAME": ODD},
+    "batch": {"SLURM_JOB_ID": "5", "SLURM_JOB_NAME": ODD, "SLURM_JOB_ACCOUNT": ODD},
+    "locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+}
 ODD_NAMES = (b"no \xff.jsonl", b"new\nline.jsonl", b"[a]*.jsonl")
 
 
@@ -62,7 +76,7 @@ def test_library_that_cannot_be_read_is_told(here: Path, path: str) -> None:
 )
 def test_unwritable_output_is_reported_and_left_unchanged(here: Path, words: tuple[str, ...], path: str) -> None:
     done = run(*words, path, "good.jsonl")
-    assert done.exit_code == (1 if words[0] == "archive" else 2)
+    assert done.exit_code == 2
     assert stat.S_ISCHR((here / "device.html").stat().st_mode)
     assert stat.S_ISFIFO((here / "pipe.html").stat().st_mode)
 
@@ -113,6 +127,103 @@ def test_files_of_all_names_are_read(words: tuple[str, ...], name: bytes) -> Non
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("detect",),
+        ("dfg",),
+        ("layers",),
+        ("rank",),
+        ("advise",),
+        ("analyze", "heatmap"),
+        ("simulate",),
+        ("archive", "convert", "-o", "made.json"),
+        ("archive", "info"),
+        ("archive", "verify"),
+    ],
+    ids=" ".join,
+)
+def test_results_on_files_of_all_names_are_json_in_utf8(words: tuple[str, ...], name: bytes) -> None:
+    """The name is in results and in problems: the file has a line that is no call."""
+    Path(os.fsdecode(name)).write_text(LINES + "no call\n")
+    if words[-1] in ("info", "verify"):
+        name = name.replace(b".jsonl", b".iotide")
+        run("archive", "create", "-o", name, "good.jsonl")
+    done = run(*words, "--json", "--", name)
+    assert done.exit_code in (0, 1), done.output
+    json.dumps(json.loads(done.stdout), ensure_ascii=False).encode()  # no surrogate
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"PYTHONIOENCODING": "utf-8:strict"}, {"PYTHONIOENCODING": "latin-1:strict"}, VARIABLES["locale"]],
+    ids=("utf-8", "latin-1", "ascii"),
+)
+@pytest.mark.parametrize("words", [("detect",), ("layers",), ("advise",), ("archive", "create", "-o", "made.iotide")])
+def test_names_that_the_encoding_of_the_output_lacks_are_printed(
+    words: tuple[str, ...], variables: dict[str, str]
+) -> None:
+    name = os.fsdecode("a\u00fc\u2603".encode() + b"\xff.jsonl")
+    Path(name).write_text(LINES.replace("/s/f", "/s/\u2603"), encoding="utf-8")
+    done = subprocess.run(
+        [*IOTIDE, *words, name],
+        env=plain_environment() | variables,
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
 def test_jobs_of_all_names_are_archived(name: bytes) -> None:
     assert run("archive", "create", "--job", name, "-o", "made.iotide", "good.jsonl").exit_code == 0
     assert run("archive", "verify", "made.iotide").exit_code == 0
+
+
+def program_in(place: str, folder: Path) -> str:
+    """Return the path of a shell, which has an odd name if that is the place."""
+    if place == "program":
+        return shutil.copy(need("sh"), folder / ODD)
+    if place == "static program":
+        (folder / "program.c").write_text('#include <stdio.h>\nint main(void) { fputs("text", fopen("data", "w")); }\n')
+        subprocess.run([need("cc"), "-static", "program.c", "-o", "program"], cwd=folder, check=True)
+        return str((folder / "program").rename(folder / ODD / "program"))
+    return need("sh")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_text_that_is_not_utf_8_costs_no_results(place: str, tmp_path: Path) -> None:
+    for name in ("plain", ODD):
+        (tmp_path / name).mkdir()
+    where = {other: ODD if other == place else "plain" for other in ("current folder", "output", "file")}
+    output, document = tmp_path / where["output"] / "out", tmp_path / "run.json"
+    job = ["--job", ODD if place == "job" else "job"] if place != "batch" else []
+    last = {"argument": ODD, "locale": "\u00fc"}.get(place, "last")
+    command = [
+        program_in(place, tmp_path),
+        "-c",
+        'echo text > "$1"',
+        "sh",
+        str(tmp_path / where["file"] / "data"),
+        last,
+    ]
+    done = subprocess.run(
+        [*IOTIDE, "run", "-o", str(output), "--json", str(document), *job, "--", *command],
+        cwd=tmp_path / where["current folder"],
+        env=plain_environment() | VARIABLES.get(place, {}),
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith(b"iotide: ") for line in done.stderr.splitlines()), done.stderr
+    text = document.read_bytes().decode()
+    json.dumps(json.loads(text), ensure_ascii=False).encode()  # no surrogate, also not an escaped one
+    summary = RunSummary.model_validate_json(text)
+    assert (output / "report.html").read_bytes().decode()
+    if place != "static program":
+        assert summary.job.bytes_written == 5
+        assert not summary.job.losses
+        assert len(list(output.glob("*.iotide"))) == 1

@@ -145,7 +145,9 @@ class Keeper:
 def started(pid: int) -> int:
     """Return the start of a process in ticks since boot. Returns 0 if there is no such process."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
+        return int(
+            Path(f"/proc/{pid}/stat").read_text(errors="replace", encoding="utf-8").rpartition(")")[2].split()[19]
+        )
     return 0
 
 
