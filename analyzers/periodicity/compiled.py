@@ -49,6 +49,19 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 }
 _Pair: Final = ctypes.c_double * 2
 _Triple: Final = ctypes.c_double * 3
+_Nothing: Final = ctypes.c_char * 0
+_COPIED: Final = 1 << 15
+"""Maximum size of an input that is copied, bytes, since ``ndarray.ctypes`` takes longer than the copy."""
+
+
+def _read(values: npt.NDArray[Any]) -> Any:
+    """Return an input array as a pointer argument."""
+    return values.tobytes() if values.nbytes <= _COPIED else np.ascontiguousarray(values).ctypes
+
+
+def _address(made: npt.NDArray[Any]) -> int:
+    """Return the address of a contiguous array that can be written, in a fifth of the time of ``ndarray.ctypes``."""
+    return ctypes.addressof(_Nothing.from_buffer(made))
 
 
 @lru_cache(maxsize=1)
@@ -105,7 +118,8 @@ class FoundPhases:
     def __init__(self, running: Floats, runs: Positions) -> None:
         self.bins, self.runs, self.room = len(running) - 1, len(runs) // 2, len(running) // 2 + 1
         self.positions, self.values = np.empty((2, self.room), np.int64), np.empty((4, self.room))
-        self.addresses = running.ctypes.data, runs.ctypes.data, self.positions.ctypes.data, self.values.ctypes.data
+        self.signal = running, runs  # the addresses are valid while these exist
+        self.addresses = tuple(map(_address, (running, runs, self.positions, self.values)))
 
 
 def find_phases(
@@ -134,12 +148,11 @@ def edges(values: Floats, first: Positions, stop: Positions, background: float) 
     """Return starts and ends within their bins, as ``phases.edges_of``."""
     if (library := native()) is None:
         return None
-    values, first, stop = np.ascontiguousarray(values), np.ascontiguousarray(first), np.ascontiguousarray(stop)
     count = len(first)
     made = np.empty((3, count))
-    at = made.ctypes.data
+    at = _address(made)
     library.segments_edges(
-        values.ctypes.data, len(values), first.ctypes.data, stop.ctypes.data, count, background,
+        _read(values), len(values), _read(first), _read(stop), count, background,
         TUNING.tolerances.irregular_spread, at, at + _WORD * count, at + 2 * _WORD * count,
     )  # fmt: skip
     return made[0], made[1]
@@ -157,12 +170,10 @@ def contrast(values: Floats, running: Floats, first: Positions, stop: Positions,
     """
     if (library := native()) is None:
         return None
-    values, first, stop = np.ascontiguousarray(values), np.ascontiguousarray(first), np.ascontiguousarray(stop)
-    volume = np.ascontiguousarray(volume)
     return float(
         library.segments_contrast(
-            values.ctypes.data, running.ctypes.data, len(values), first.ctypes.data, stop.ctypes.data,
-            volume.ctypes.data, len(first), TUNING.segmentation.edge_bins,
+            _read(values), _read(running), len(values), _read(first), _read(stop),
+            _read(volume), len(first), TUNING.segmentation.edge_bins,
         )
     )  # fmt: skip
 
@@ -178,8 +189,8 @@ def spreads(running: Floats, first: Positions, volume: Floats, complete: int) ->
     """
     if (library := native()) is None:
         return None
-    first, volume, made = np.ascontiguousarray(first), np.ascontiguousarray(volume), _Pair(math.nan, math.nan)
-    library.segments_spreads(running.ctypes.data, first.ctypes.data, volume.ctypes.data, len(first), complete, made)
+    made = _Pair(math.nan, math.nan)
+    library.segments_spreads(_read(running), _read(first), _read(volume), len(first), complete, made)
     return made[0], made[1]
 
 
@@ -194,12 +205,12 @@ def classify(intervals: Floats, resolved: float) -> tuple[Positions, float, floa
     """
     if (library := native()) is None:
         return None
-    count, intervals = len(intervals), np.ascontiguousarray(intervals)
+    count = len(intervals)
     multiple, made = np.empty(count, np.int64), np.empty(3 + 2 * count)
-    at = made.ctypes.data
+    at = _address(made)
     library.intervals_classify(
-        intervals.ctypes.data, count, TUNING.tolerances.on_time, TUNING.next_phase.prior_miss_rate, resolved,
-        multiple.ctypes.data, at, at + 3 * _WORD,
+        _read(intervals), count, TUNING.tolerances.on_time, TUNING.next_phase.prior_miss_rate, resolved,
+        _address(multiple), at, at + 3 * _WORD,
     )  # fmt: skip
     return multiple, float(made[0]), float(made[1]), float(made[2])
 
@@ -216,11 +227,11 @@ def last_change(intervals: Floats, level: Floats, longer: float) -> int | None:
     """
     if (library := native()) is None:
         return None
-    count, intervals = len(intervals), np.ascontiguousarray(intervals)
+    count = len(intervals)
     bounds, scratch = _bounds(), np.empty(2 * count)
     found: int = library.intervals_last_change(
-        intervals.ctypes.data, level.ctypes.data, count, longer, TUNING.intervals.max_unchanged_ratio,
-        ctypes.addressof(bounds), scratch.ctypes.data,
+        _read(intervals), _read(level), count, longer, TUNING.intervals.max_unchanged_ratio,
+        ctypes.addressof(bounds), _address(scratch),
     )  # fmt: skip
     return found
 
@@ -234,8 +245,8 @@ def measure(intervals: Floats, resolved: float) -> tuple[float, float] | None:
     """
     if (library := native()) is None:
         return None
-    intervals, made = np.ascontiguousarray(intervals), _Pair()
-    library.intervals_measure(intervals.ctypes.data, len(intervals), resolved, made)
+    made = _Pair()
+    library.intervals_measure(_read(intervals), len(intervals), resolved, made)
     return made[0], made[1]
 
 
@@ -243,9 +254,9 @@ def extrapolate(intervals: Floats) -> tuple[float, float, float] | None:
     """Return the next interval of a drift, and the sums of squares around the mean and around the drift."""
     if (library := native()) is None:
         return None
-    count, intervals, made = len(intervals), np.ascontiguousarray(intervals), _Triple()
+    count, made = len(intervals), _Triple()
     scratch = np.empty(count)
-    library.intervals_extrapolate(intervals.ctypes.data, count, made, scratch.ctypes.data)
+    library.intervals_extrapolate(_read(intervals), count, made, _address(scratch))
     return made[0], made[1], made[2]
 
 
@@ -254,7 +265,7 @@ def changes(level: Floats) -> list[int] | None:
     if (library := native()) is None:
         return None
     bounds, places = _bounds(), np.empty(2 * len(level) + 2, np.int64)
-    count = library.intervals_changes(level.ctypes.data, len(level), ctypes.addressof(bounds), places.ctypes.data)
+    count = library.intervals_changes(_read(level), len(level), ctypes.addressof(bounds), _address(places))
     found: list[int] = places[:count].tolist()
     return found
 
@@ -271,7 +282,7 @@ def multiples(
     """
     if (library := native()) is None:
         return None
-    start, end, volume, first, _ = map(np.ascontiguousarray, columns)
+    start, end, volume, first, _ = columns
     numbers, count = TUNING.merged_phases, len(start)
     by = _Merging(
         numbers.multiple_tolerance, numbers.loose_multiple_tolerance, numbers.min_single_share,
@@ -279,8 +290,8 @@ def multiples(
     )  # fmt: skip
     found, scratch = np.empty(2 * count, np.int64), np.empty(4 * count + MOST_UNITS)
     several = library.segments_multiples(
-        running.ctypes.data, len(running) - 1, first.ctypes.data, start.ctypes.data, end.ctypes.data,
-        volume.ctypes.data, count, ratio, ctypes.addressof(by), found.ctypes.data, scratch.ctypes.data,
+        _read(running), len(running) - 1, _read(first), _read(start), _read(end),
+        _read(volume), count, ratio, ctypes.addressof(by), _address(found), _address(scratch),
     )  # fmt: skip
     return (found[:count] if several else None,)
 
@@ -297,8 +308,8 @@ def quantiles(courses: list[Course], stray: float, times: tuple[float, float, fl
     if (library := native()) is None:
         return None
     table, found = np.array(courses), np.array(shares)
-    odds = _Odds(stray, *times, len(courses), table.ctypes.data)
-    library.starts_quantiles(ctypes.addressof(odds), found.ctypes.data, len(shares))
+    odds = _Odds(stray, *times, len(courses), _address(table))
+    library.starts_quantiles(ctypes.addressof(odds), _address(found), len(shares))
     return found
 
 
@@ -312,10 +323,8 @@ def smooth(off: Floats, shares: Floats, most: float) -> tuple[Floats, Floats] | 
     """
     if (library := native()) is None:
         return None
-    off, levels, errors = np.ascontiguousarray(off), np.empty(len(shares)), np.empty((len(shares), len(off) - 1))
-    library.starts_smooth(
-        off.ctypes.data, len(off), shares.ctypes.data, len(shares), most, levels.ctypes.data, errors.ctypes.data
-    )
+    levels, errors = np.empty(len(shares)), np.empty((len(shares), len(off) - 1))
+    library.starts_smooth(_read(off), len(off), _read(shares), len(shares), most, _address(levels), _address(errors))
     return levels, errors
 
 
@@ -333,14 +342,14 @@ def trains(
     """
     if (library := native()) is None:
         return None
-    count, at = len(at), np.ascontiguousarray(at)
+    count = len(at)
     intervals, tolerance = TUNING.intervals, TUNING.tolerances.correct_period
     limits = _Limits(orders, tried, intervals.max_missed, intervals.min_intervals, tolerance, common, resolved)
     positions = np.empty((1 + count) * tried, np.int64)
     values = np.empty(2 * tried + 2 * orders * count + 1)
-    begin, results = positions.ctypes.data, values.ctypes.data
+    begin, results = _address(positions), _address(values)
     made = library.trains_find(
-        at.ctypes.data, count, ctypes.addressof(limits), begin, begin + _WORD * tried, results,
+        _read(at), count, ctypes.addressof(limits), begin, begin + _WORD * tried, results,
         results + 2 * _WORD * tried,
     )  # fmt: skip
     if made < 0:

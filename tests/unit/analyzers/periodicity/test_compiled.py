@@ -132,6 +132,14 @@ def test_regularity_is_that_of_numpy(values: Floats, share: float) -> None:
     close(*both(found))
 
 
+@pytest.mark.parametrize("count", [2, 4096, 4097, 50_000])
+@pytest.mark.parametrize("step", [1, 3, -1])
+def test_inputs_of_any_size_and_order_in_memory_are_read(count: int, step: int) -> None:
+    values = np.random.default_rng(count).uniform(1, 2, count * abs(step))[::step]
+    values.flags.writeable = False
+    assert compiled.measure(values, 0.0) == pytest.approx((values.mean(), values.std(ddof=1) / values.mean()))
+
+
 @settings(deadline=None, max_examples=300)
 @given(st.integers(0, 2**32), st.floats(1.1, 4.0), st.sampled_from([0.0, 0.01, 0.1]), st.integers(2, 60))
 def test_sequences_of_two_programs_are_those_of_python(seed: int, ratio: float, jitter: float, count: int) -> None:
