@@ -60,8 +60,8 @@ def _read(values: npt.NDArray[Any]) -> Any:
 
 
 def _address(made: npt.NDArray[Any]) -> int:
-    """Return the address of a contiguous array that can be written, in a fifth of the time of ``ndarray.ctypes``."""
-    return ctypes.addressof(_Nothing.from_buffer(made))
+    """Return the address of a contiguous array that can be written, in a third of the time of ``ndarray.ctypes``."""
+    return ctypes.addressof(_Nothing.from_buffer(made.data))
 
 
 @lru_cache(maxsize=1)
