@@ -17,6 +17,7 @@ from iotide.collectors.sources.preload.records.ring_layout import RECORD
 from iotide.collectors.sources.preload.records.signatures import Allowance, Signatures
 from iotide.collectors.sources.preload.records.specification import Parameter, Specification, name_of, parse
 from iotide.events import Interner, ProtocolError
+from msgspec import structs
 from support.tracing.regions import words_lines
 
 STRINGS = {1: "MPI_DOUBLE", 2: "with space", 3: "", 9: "MPI_DOUBLE"}
@@ -118,7 +119,7 @@ class Stream:
 @pytest.mark.slow
 @given(SPECIFICATION)
 def test_specification_comes_back(call: Specification) -> None:
-    assert parse(spelled(call)) == call
+    assert structs.replace(parse(spelled(call)), shown=()) == call  # what is shown follows from the other fields
 
 
 @settings(max_examples=300)

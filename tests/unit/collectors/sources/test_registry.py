@@ -264,10 +264,10 @@ def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
         open_file(tmp_path, ORIGIN)
 
 
-def test_folder_of_a_run_is_refused_with_the_place_of_its_archive(tmp_path: Path) -> None:
+def test_folder_of_a_run_is_refused_with_the_places_of_its_archives(tmp_path: Path) -> None:
     (tmp_path / "run.iotide").touch()
     (tmp_path / "report.html").touch()
-    with pytest.raises(InputError, match=r"its archive \(.*/\*\.iotide\)"):
+    with pytest.raises(InputError, match=r"its archives \(.*/\*\.iotide\)"):
         open_file(tmp_path, ORIGIN)
 
 
