@@ -32,6 +32,13 @@ def _frequency_of(ctx: click.Context, param: click.Parameter, value: str | None)
     return frequency
 
 
+def _refuse_empty(ctx: click.Context, param: click.Parameter, prefixes: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse an empty prefix, as of a variable that is not set: it would be the prefix of all paths."""
+    if "" in prefixes:
+        raise click.BadParameter("an empty prefix; '/' is that of all paths", ctx, param)
+    return prefixes
+
+
 _Name = TypeVar("_Name", str, Path)
 
 
@@ -94,6 +101,7 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             "--data",
             "data_paths",
             multiple=True,
+            callback=_refuse_empty,
             metavar="PREFIX",
             help="Path prefix of the program's data, also below /usr, /opt and other system folders. Repeatable.",
         ),

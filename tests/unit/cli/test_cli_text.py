@@ -25,6 +25,12 @@ def test_help_lists_all_commands() -> None:
     assert all(f"  {name}" in shown for name in COMMANDS)
 
 
+def test_empty_prefix_of_data_is_refused() -> None:
+    done = CliRunner().invoke(group, ["detect", "--data", "", "trace"])
+    assert done.exit_code == 2
+    assert "an empty prefix" in done.output
+
+
 def test_unknown_command_is_bad_usage() -> None:
     assert CliRunner().invoke(group, ["surf"]).exit_code == 2
 
