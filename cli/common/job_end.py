@@ -31,9 +31,12 @@ def parse_end(ctx: click.Context, param: click.Parameter, value: str | None) -> 
             return time.time() + from_now_s
         raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param)
     try:
-        return parse_time_s(value)
+        end_s = parse_time_s(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param) from None
+    if end_s <= time.time():
+        raise click.BadParameter(f"{value!r} is in the past; {_EXPECTED}", ctx, param)
+    return end_s
 
 
 def parse_time_s(text: str) -> float:

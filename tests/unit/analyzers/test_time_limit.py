@@ -267,6 +267,12 @@ def test_end_that_is_no_moment_is_refused(text: str) -> None:
         parse_end(click.Context(click.Command("x")), option, text)
 
 
+@pytest.mark.parametrize("text", ["1731000000", "2001-01-01"])
+def test_end_in_the_past_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is in the past"):
+        parse_end(click.Context(click.Command("x")), click.Option(["--ends-at"]), text)
+
+
 def test_end_may_be_given_from_now_on() -> None:
     option = click.Option(["--ends-at"])
     before = time.time()
