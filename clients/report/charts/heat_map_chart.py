@@ -78,14 +78,16 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
 
 
 def _label(name: str) -> str:
-    """Return a name with a shortened command; host and process id are kept if there is room.
+    """Return a name with a shortened command; host and process id, of the first of several, are kept if there is room.
 
-    >>> _label("cat /etc/passwd /etc/group (vm:4687)"), _label("rank 3")
-    ('cat /etc/pass... (vm:4687)', 'rank 3')
+    >>> _label("cat /etc/passwd /etc/group (vm:4687)"), _label("cat /etc/passwd (vm:4687) and 15 more")
+    ('cat /etc/pass... (vm:4687)', 'cat /etc/... (vm:4687) ...')
     """
     if len(name) <= _MAX_LABEL:
         return name
     command, bracket, place = name.rpartition(" (")
+    place, _, more = place.partition(")")
+    place += ") ..." if more else ")"
     room = _MAX_LABEL - len(f"...{bracket}{place}")
     return f"{command[:room]}...{bracket}{place}" if bracket and room > 2 else f"{name[: _MAX_LABEL - 3]}..."
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients.pages.live_pages import job_page
+from iotide.clients.report.charts import heat_map_chart
 from iotide.clients.report.charts.heat_map_chart import heat_picture, shown_rows
 from iotide.clients.report.job_data import JobData
 from iotide.clients.report.report import write_report
@@ -111,7 +112,7 @@ def test_files_whose_names_differ_only_in_numbers_are_named_together(sizes: dict
     assert line.endswith(told)
 
 
-@pytest.mark.parametrize("module", [cost, inside])
+@pytest.mark.parametrize("module", [cost, inside, heat_map_chart])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted
