@@ -40,8 +40,8 @@ def planned(file: SignatureFile, statement: Statement) -> Plan:
 
 
 def moves_stream(file: SignatureFile, statement: Statement) -> bool:
-    """Whether a call of libc changes the position of a stream, by which characters are counted."""
-    return file.is_libc and bool(statement.with_roles("stream")) and statement.kind in (*PACED, "SEEK")
+    """Whether a call of libc may change the position or the buffer of a stream, by which characters are counted."""
+    return file.is_libc and bool(statement.with_roles("stream")) and statement.kind in (*PACED, "SEEK", "OTHER")
 
 
 class Wrapper:
@@ -164,7 +164,7 @@ class Wrapper:
     def _before_stream(self) -> list[str]:
         if not self._moves_stream or not self._plan.source:
             return []
-        ends_use = "false" if self._statement.kind in ("READ", "WRITE") else "true"
+        ends_use = "true" if self._statement.kind in ("SEEK", "SYNC") else "false"
         of = f"iotide_before_stream_call({self._plan.source.name}, {ends_use})"
         return [f"struct iotide_characters *characters_ = {of};"]
 

@@ -6,7 +6,10 @@
  *   update  writes, seeks and reads again on one stream
  *   bare    without a buffer
  *   last    leaves both files open at its exit
+ *   many    writes through more streams than are counted
+ *   all     closes all streams at once
  * The last word of its output is the number of bytes that it moved in each direction. */
+#define _GNU_SOURCE
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +46,18 @@ static long write_mixed(FILE *file, long size) {
             fprintf(file, "%s", line);
     }
     return done;
+}
+
+static long write_many(const char *path, long size) {
+    static FILE *files[600];
+    const long count = sizeof files / sizeof *files;
+    for (int i = 0; i < count; i++)
+        files[i] = opened(path, "a", 0);
+    for (long i = 0; i < size; i++)
+        putc('a', files[i % count]);
+    for (int i = 0; i < count; i++)
+        fclose(files[i]);
+    return size;
 }
 
 static long read_mixed(FILE *file) {
@@ -83,6 +98,8 @@ int main(int count, char **arguments) {
     FILE *file = opened(path, strcmp(how, "update") ? "w" : "w+", bare);
     if (!strcmp(how, "mixed"))
         written = write_mixed(file, size);
+    else if (!strcmp(how, "many"))
+        written = write_many(path, size);
     else
         for (; written < size; written += 1 + wide) {
             if (inlined)
@@ -109,11 +126,16 @@ int main(int count, char **arguments) {
     else if (!strcmp(how, "last"))
         while (got_bytes < size)
             got_bytes += getc(file) != EOF;
+    else if (!strcmp(how, "all"))
+        while (got_bytes < size)
+            got_bytes += GET(file) != EOF;
     else
         while ((inlined ? GET(file) : getc(file)) != EOF)
             got_bytes++;
-    if (strcmp(how, "last"))
-        fclose(file);
     printf("%ld %ld\n", written, got_bytes);
+    if (!strcmp(how, "all"))
+        fcloseall();
+    else if (strcmp(how, "last"))
+        fclose(file);
     return 0;
 }

@@ -18,6 +18,7 @@ struct stream {
     char name[64], path[4096];
     long read, written; /* bytes */
     int output;
+    char buffers[2][1000];
 };
 
 struct worker {
@@ -74,7 +75,7 @@ static void read_some(struct worker *self, struct stream *of) {
     int count = 1 + chosen(self, 300), got = 0;
     char text[4000];
     FILE *file = of->file;
-    switch (chosen(self, 8)) {
+    switch (chosen(self, 9)) {
     case 0:
         while (got < count && getc(file) != EOF)
             got++;
@@ -91,11 +92,16 @@ static void read_some(struct worker *self, struct stream *of) {
     case 4: got = (int)fread(text, 1, (size_t)count, file); break;
     case 5: fseek(file, chosen(self, FILE_BYTES), SEEK_SET); break;
     case 6: rewind(file); break;
-    default: {
+    case 7: {
         int seen = getc(file);
         if (seen != EOF)
             ungetc(seen, file);
+        break;
     }
+    default:
+        got = (int)fread(text, 1, 1, file);
+        if (got && (ungetc(text[0], file) == EOF || getc(file) == EOF))
+            exit(3);
     }
     of->read += got;
 }
@@ -139,7 +145,11 @@ static void *work(void *from) {
             open_one(self, of);
         } else if (what == 1 && self->forks)
             fork_one(self, of);
-        else if (of->output)
+        else if (what == 2) {
+            if (!of->output)
+                fseek(of->file, 0, SEEK_CUR); /* setvbuf frees a wrong buffer after ungetc */
+            setvbuf(of->file, of->buffers[chosen(self, 2)], _IOFBF, sizeof of->buffers[0]);
+        } else if (of->output)
             write_some(self, of);
         else
             read_some(self, of);

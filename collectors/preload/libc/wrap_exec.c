@@ -316,7 +316,6 @@ STARTS(posix_spawnp)
 
 /* Makes a call with an environment in which the program can start: `given`, or the one on the stack. */
 #define STARTING(path, given, inspect_call, call)                \
-    iotide_record_all_characters();                              \
     struct inspection look = inspect_call(path, given);          \
     char *const *environment_given = given;                      \
     char *lighter[look.barred ? look.words.count + 1 : 1];       \
@@ -328,20 +327,24 @@ STARTS(posix_spawnp)
     return cancel_report(&look, path, call);
 
 EXPORT int execve(const char *path, char *const words[], char *const environment[]) {
+    iotide_record_all_characters();
     STARTING(path, environment, inspect, REAL(execve)(path, words, environment_given))
 }
 
 EXPORT int execv(const char *path, char *const words[]) {
+    iotide_record_all_characters();
     STARTING(path, environ, inspect,
              look.barred ? REAL(execve)(path, words, environment_given) : REAL(execv)(path, words))
 }
 
 EXPORT int execvp(const char *name, char *const words[]) {
+    iotide_record_all_characters();
     STARTING(name, environ, inspect_on_path,
              look.barred ? REAL(execvpe)(name, words, environment_given) : REAL(execvp)(name, words))
 }
 
 EXPORT int execvpe(const char *name, char *const words[], char *const environment[]) {
+    iotide_record_all_characters();
     STARTING(name, environment, inspect_on_path, REAL(execvpe)(name, words, environment_given))
 }
 

@@ -21,8 +21,8 @@ struct iotide_characters iotide_characters[IOTIDE_STREAMS];
 static _Atomic uint64_t used; /* one bit per set */
 _Static_assert(SETS == 64, "a bit each");
 
-#define GET(field) atomic_load_explicit(&(field), memory_order_relaxed)
-#define SET(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
+#define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
+#define STORE(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
 
 /* ---- table of streams ---- */
 
@@ -31,23 +31,23 @@ static uint32_t set_of(const FILE *stream) {
 }
 
 static void mark(struct iotide_characters *of, FILE *stream) {
-    SET(of->read_at, stream->_IO_read_ptr);
-    SET(of->write_at, stream->_IO_write_ptr);
+    STORE(of->read_at, stream->_IO_read_ptr);
+    STORE(of->write_at, stream->_IO_write_ptr);
 }
 
 static void begin(struct iotide_characters *of, FILE *stream) {
-    SET(of->moved, 0);
-    SET(of->fill_ns, 0);
-    SET(of->descriptor, stream->_fileno);
+    STORE(of->moved, 0);
+    STORE(of->fill_ns, 0);
+    STORE(of->descriptor, stream->_fileno);
     mark(of, stream);
-    SET(of->owner, &iotide_self);
-    SET(of->stream, stream);
-    SET(of->process, iotide_own_pid);
+    STORE(of->owner, &iotide_self);
+    STORE(of->stream, stream);
+    STORE(of->process, iotide_own_pid);
 }
 
 static int find(const FILE *stream, uint32_t set) {
     for (int way = 0; way < WAYS; way++)
-        if (GET(streams[set][way]) == stream)
+        if (LOAD(streams[set][way]) == stream)
             return way;
     return -1;
 }
@@ -59,7 +59,7 @@ static int find_or_add(FILE *stream, uint32_t set) {
         if (!atomic_compare_exchange_strong(&streams[set][free], &found, stream) && found != stream)
             continue;
         way = free;
-        SET(iotide_characters[set * WAYS + (uint32_t)way].process, 0);
+        STORE(iotide_characters[set * WAYS + (uint32_t)way].process, 0);
         atomic_fetch_or_explicit(&used, UINT64_C(1) << set, memory_order_relaxed);
     }
     return way;
@@ -69,7 +69,7 @@ static int find_or_add(FILE *stream, uint32_t set) {
 
 static void add(struct iotide_characters *of, int64_t bytes) {
     if (likely(&__libc_single_threaded && __libc_single_threaded))
-        SET(of->moved, GET(of->moved) + bytes);
+        STORE(of->moved, LOAD(of->moved) + bytes);
     else
         atomic_fetch_add_explicit(&of->moved, bytes, memory_order_relaxed);
 }
@@ -94,9 +94,9 @@ static void record(uint8_t kind, int descriptor, struct iotide_span span, int64_
 }
 
 static void record_moved(struct iotide_characters *of, struct iotide_span span, uint16_t flags) {
-    int64_t bytes = GET(of->moved) > 0 ? atomic_exchange_explicit(&of->moved, 0, memory_order_relaxed) : 0;
+    int64_t bytes = LOAD(of->moved) > 0 ? atomic_exchange_explicit(&of->moved, 0, memory_order_relaxed) : 0;
     if (bytes > 0)
-        record(GET(of->kind), GET(of->descriptor), span, bytes, flags, false);
+        record(LOAD(of->kind), LOAD(of->descriptor), span, bytes, flags, false);
 }
 
 static struct iotide_span now(uint8_t kind) {
@@ -104,23 +104,23 @@ static struct iotide_span now(uint8_t kind) {
 }
 
 static void record_copied(struct iotide_characters *of) {
-    if (GET(of->moved) <= 0)
+    if (LOAD(of->moved) <= 0)
         return;
-    struct iotide_span span = now(GET(of->kind));
-    int64_t fill_ns = GET(of->fill_ns);
-    SET(of->fill_ns, 0);
+    struct iotide_span span = now(LOAD(of->kind));
+    int64_t fill_ns = LOAD(of->fill_ns);
+    STORE(of->fill_ns, 0);
     if (span.start_ns)
         span.start_ns -= fill_ns;
     record_moved(of, span, FLAG_BLOCKING | (fill_ns ? FLAG_THROUGH : 0));
 }
 
 static void turn_to(struct iotide_characters *of, uint8_t kind) {
-    if (likely(GET(of->kind) == kind))
+    if (likely(LOAD(of->kind) == kind))
         return;
     record_copied(of);
-    if (GET(of->moved) < 0)
-        SET(of->moved, 0);
-    SET(of->kind, kind);
+    if (LOAD(of->moved) < 0)
+        STORE(of->moved, 0);
+    STORE(of->kind, kind);
 }
 
 static int64_t taken(const FILE *stream, const char *from) {
@@ -137,14 +137,14 @@ static int64_t put(const FILE *stream, const char *from) {
 
 /* Adds what the program moved in the buffer since the last call. Streams of wide characters have another buffer. */
 static void add_uncalled(struct iotide_characters *of, FILE *stream) {
-    if (unlikely(!GET(of->owner) || stream->_mode > 0))
+    if (unlikely(!LOAD(of->owner) || stream->_mode > 0))
         return;
     int64_t bytes;
-    if ((bytes = taken(stream, GET(of->read_at))) > 0) {
+    if ((bytes = taken(stream, LOAD(of->read_at))) > 0) {
         turn_to(of, KIND_READ);
         add(of, bytes);
     }
-    if ((bytes = put(stream, GET(of->write_at))) > 0) {
+    if ((bytes = put(stream, LOAD(of->write_at))) > 0) {
         turn_to(of, KIND_WRITE);
         add(of, bytes);
     }
@@ -159,11 +159,11 @@ static struct iotide_characters *characters_of(FILE *stream) {
     }
     struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
     const struct iotide_thread *owner;
-    if (unlikely(GET(of->process) != iotide_own_pid)) {
+    if (unlikely(LOAD(of->process) != iotide_own_pid)) {
         begin(of, stream);
-    } else if (unlikely((owner = GET(of->owner)) && owner != &iotide_self)) {
+    } else if (unlikely((owner = LOAD(of->owner)) && owner != &iotide_self)) {
         add_uncalled(of, stream); /* what the first thread moved until now */
-        SET(of->owner, NULL);
+        STORE(of->owner, NULL);
     }
     return of;
 }
@@ -179,13 +179,13 @@ static bool is_open(FILE *stream, int descriptor) {
 
 /* Those of this process. all: also those that other threads use. */
 static void visit_streams(bool all, void (*visit)(struct iotide_characters *, FILE *)) {
-    for (uint64_t left = iotide_is_tracing() && iotide_same_process() ? GET(used) : 0; left; left &= left - 1) {
+    for (uint64_t left = iotide_is_tracing() && iotide_same_process() ? LOAD(used) : 0; left; left &= left - 1) {
         uint32_t set = (uint32_t)__builtin_ctzll(left);
         for (int way = 0; way < WAYS; way++) {
             struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
-            FILE *stream = GET(streams[set][way]);
-            if (stream && (all || GET(of->owner) == &iotide_self) && GET(of->process) == iotide_own_pid &&
-                is_open(stream, GET(of->descriptor)))
+            FILE *stream = LOAD(streams[set][way]);
+            if (stream && (all || LOAD(of->owner) == &iotide_self) && LOAD(of->process) == iotide_own_pid &&
+                is_open(stream, LOAD(of->descriptor)))
                 visit(of, stream);
         }
     }
@@ -214,7 +214,7 @@ struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use)
     if (!of)
         return NULL;
     add_uncalled(of, stream);
-    if (ends_use || GET(of->moved) >= MUCH)
+    if (ends_use || LOAD(of->moved) >= MUCH)
         record_copied(of);
     return of;
 }
@@ -246,10 +246,10 @@ struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind) 
 /* What the program has taken since the last time is recorded with the time of this one. The character that the call returns
  * counts for the next: it may be given back. */
 static void end_fill(struct iotide_characters *of, struct iotide_span span) {
-    if (GET(of->moved) > 0)
+    if (LOAD(of->moved) > 0)
         record_moved(of, span, FLAG_BLOCKING | FLAG_THROUGH);
     else
-        SET(of->fill_ns, GET(of->fill_ns) + iotide_now() - span.start_ns);
+        STORE(of->fill_ns, LOAD(of->fill_ns) + iotide_now() - span.start_ns);
 }
 
 void iotide_end_character(struct iotide_character_call call, FILE *stream, int64_t bytes, bool failed) {
@@ -263,21 +263,23 @@ void iotide_end_character(struct iotide_character_call call, FILE *stream, int64
     add(call.of, bytes);
     mark(call.of, stream);
     iotide_self.last_streams[call.kind == KIND_WRITE] = (uint16_t)(call.of - iotide_characters);
-    if (unlikely(stream->_mode > 0 && GET(call.of->moved) >= MUCH))
+    if (unlikely(stream->_mode > 0 && LOAD(call.of->moved) >= MUCH))
         record_copied(call.of);
     if (likely(!call.span.start_ns))
         return;
     if (call.kind == KIND_WRITE && stream->_IO_write_ptr - stream->_IO_write_base != call.filled + bytes)
         record_moved(call.of, call.span, FLAG_BLOCKING | FLAG_THROUGH);
     if (failed)
-        record(call.kind, GET(call.of->descriptor), call.span, 0, FLAG_BLOCKING | FLAG_THROUGH, true);
+        record(call.kind, LOAD(call.of->descriptor), call.span, 0, FLAG_BLOCKING | FLAG_THROUGH, true);
 }
 
 void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t bytes) {
     if (!of)
         return;
-    if (GET(of->kind) == KIND_READ)
+    if (bytes) {
+        turn_to(of, KIND_READ);
         add(of, -bytes);
+    }
     mark(of, stream);
 }
 
@@ -292,8 +294,8 @@ void iotide_forget_characters(FILE *stream) {
     uint32_t set = set_of(stream);
     int way = stream ? find(stream, set) : -1;
     if (way >= 0) {
-        SET(iotide_characters[set * WAYS + (uint32_t)way].stream, NULL);
-        SET(streams[set][way], NULL);
+        STORE(iotide_characters[set * WAYS + (uint32_t)way].stream, NULL);
+        STORE(streams[set][way], NULL);
     }
 }
 

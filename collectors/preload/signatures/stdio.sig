@@ -26,6 +26,7 @@ DESTROY int fclose(FILE *stream: stream)
 DESTROY int pclose(FILE *stream: stream)
     custom
 DESTROY int fcloseall(void)
+    before = iotide_record_all_characters()
 
 # ---- blocks and lines ----
 
