@@ -108,6 +108,10 @@ static void read_some(struct worker *self, struct stream *of) {
 
 /* The child's own bytes, which it passes on by its status. */
 static void fork_one(struct worker *self, struct stream *of) {
+    if (of->output && chosen(self, 2))
+        PUT('d', of->file), of->written++;
+    else if (!of->output && chosen(self, 2) && GET(of->file) != EOF)
+        of->read++; /* uncalled, so before the child's */
     if (of->output)
         fflush(of->file);
     int count = 1 + chosen(self, 100);
@@ -115,11 +119,12 @@ static void fork_one(struct worker *self, struct stream *of) {
     if (child == 0) {
         int done = 0;
         for (; done < count; done++)
-            if (of->output ? putc('c', of->file) == EOF : getc(of->file) == EOF)
+            if (of->output ? (count % 3 ? putc('c', of->file) : PUT('c', of->file)) == EOF
+                           : (count % 3 ? getc(of->file) : GET(of->file)) == EOF)
                 break;
         if (of->output)
             fflush(of->file);
-        if (done % 2)
+        if (done % 2 || count % 3 == 0) /* inlined characters are only seen if a call follows */
             fclose(of->file);
         _exit(done);
     }

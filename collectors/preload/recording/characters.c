@@ -10,6 +10,8 @@
 #include "tracer.h"
 #include "sites_stdio.h"
 
+#include <pthread.h>
+
 #define WAYS 8 /* streams in use whose addresses have the same hash */
 #define SETS (IOTIDE_STREAMS / WAYS)
 #define MAGIC 0xfbad0000u /* of glibc's streams */
@@ -19,6 +21,7 @@
 static FILE *_Atomic streams[SETS][WAYS];
 struct iotide_characters iotide_characters[IOTIDE_STREAMS];
 static _Atomic uint64_t used; /* one bit per set */
+static _Atomic bool forking;  /* positions are those of the fork; remains true in the child */
 _Static_assert(SETS == 64, "a bit each");
 
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
@@ -35,11 +38,17 @@ static void mark(struct iotide_characters *of, FILE *stream) {
     STORE(of->write_at, stream->_IO_write_ptr);
 }
 
+/* Whether a forked child continues at the positions of its parent. */
+static bool is_inherited(const struct iotide_characters *of) {
+    return LOAD(forking) && LOAD(of->process) && LOAD(of->owner) == &iotide_self;
+}
+
 static void begin(struct iotide_characters *of, FILE *stream) {
     STORE(of->moved, 0);
     STORE(of->fill_ns, 0);
     STORE(of->descriptor, stream->_fileno);
-    mark(of, stream);
+    if (!is_inherited(of))
+        mark(of, stream);
     STORE(of->owner, &iotide_self);
     STORE(of->stream, stream);
     STORE(of->process, iotide_own_pid);
@@ -177,6 +186,16 @@ static bool is_open(FILE *stream, int descriptor) {
                         ((uint32_t)stream->_flags & MAGIC_MASK) == MAGIC && stream->_fileno == descriptor);
 }
 
+/* Of this process. A child begins with inherited ones in which it moved characters, and writes no pages for others. */
+static bool is_own(struct iotide_characters *of, FILE *stream) {
+    if (likely(LOAD(of->process) == iotide_own_pid))
+        return true;
+    bool moved = is_inherited(of) && (taken(stream, LOAD(of->read_at)) > 0 || put(stream, LOAD(of->write_at)) > 0);
+    if (moved)
+        begin(of, stream);
+    return moved;
+}
+
 /* Those of this process. all: also those that other threads use. */
 static void visit_streams(bool all, void (*visit)(struct iotide_characters *, FILE *)) {
     for (uint64_t left = iotide_is_tracing() && iotide_same_process() ? LOAD(used) : 0; left; left &= left - 1) {
@@ -184,8 +203,8 @@ static void visit_streams(bool all, void (*visit)(struct iotide_characters *, FI
         for (int way = 0; way < WAYS; way++) {
             struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
             FILE *stream = LOAD(streams[set][way]);
-            if (stream && (all || LOAD(of->owner) == &iotide_self) && LOAD(of->process) == iotide_own_pid &&
-                is_open(stream, LOAD(of->descriptor)))
+            if (stream && (all || LOAD(of->owner) == &iotide_self) && is_open(stream, LOAD(of->descriptor)) &&
+                is_own(of, stream))
                 visit(of, stream);
         }
     }
@@ -281,6 +300,26 @@ void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t
         add(of, -bytes);
     }
     mark(of, stream);
+}
+
+/* ---- forks ---- */
+
+static void add_and_mark(struct iotide_characters *of, FILE *stream) {
+    add_uncalled(of, stream);
+    mark(of, stream);
+}
+
+static void before_fork(void) {
+    visit_streams(false, add_and_mark);
+    STORE(forking, true);
+}
+
+static void after_fork_in_parent(void) {
+    STORE(forking, false);
+}
+
+__attribute__((constructor)) static void start(void) {
+    pthread_atfork(before_fork, after_fork_in_parent, NULL);
 }
 
 /* ---- ends ---- */

@@ -14,7 +14,7 @@ struct iotide_characters {
     const char *_Atomic read_at, *_Atomic write_at; /* the stream's positions after the last call */
     _Atomic int64_t moved;   /* bytes that are not recorded yet; negative: they were returned after they were recorded */
     _Atomic int64_t fill_ns; /* time of calls that filled the buffer, which the next record has */
-    _Atomic pid_t process; /* a forked child begins anew */
+    _Atomic pid_t process; /* a forked child counts from its fork */
     _Atomic int descriptor; /* -1: none */
     _Atomic uint8_t kind;   /* of the moved bytes */
 };
