@@ -96,7 +96,8 @@ enum iotide_unseen {
     UNSEEN_CHILD,       /* forked by a program that has restricted itself */
     UNSEEN_BARRED,      /* started by a user, or in a root folder, without read access to the libraries */
     UNSEEN_NOT_STARTED, /* cancels the last report about the program */
-    UNSEEN_ELSEWHERE    /* started with the socket of another collector */
+    UNSEEN_ELSEWHERE,   /* started with the socket of another collector */
+    UNSEEN_NOT_EMULATOR /* cancels a report about the program: it runs this process, which is traced */
 };
 struct iotide_entry {
     _Atomic uint32_t size; /* of the whole entry; 0: not committed */

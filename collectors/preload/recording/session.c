@@ -235,9 +235,11 @@ static bool set_up_process(void) {
         parents_bytes = IOTIDE_HEADER_BYTES;
         region = create_and_hand_over(false, &failure);
     }
-    if (region)
+    if (region) {
         activate_region(region, region);
-    else if (!(has_reported_untraced = iotide_report_untraced(failure)) && parents)
+        if (!parent)
+            iotide_define_emulator();
+    } else if (!(has_reported_untraced = iotide_report_untraced(failure)) && parents)
         atomic_fetch_add(&parents->children_unheard, 1);
     if (parents)
         iotide_syscall(SYS_munmap, parents, parents_bytes);

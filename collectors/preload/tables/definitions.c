@@ -7,6 +7,7 @@
 #include "state/state.h"
 #include "state/filters.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
@@ -201,6 +202,18 @@ void iotide_define_unseen(enum iotide_unseen why, const char *program) {
     /* An untraced child also reports it, to its parent's collector: both have the memory. */
     const char *text = program ? program : region->command;
     append_to(region, ENTRY_UNSEEN, NULL, 0, why, text, strnlen(text, program ? PATH_MAX : sizeof region->command));
+}
+
+/* Emulators (valgrind, qemu) name the program that they run, but only for the usual path of the link. */
+void iotide_define_emulator(void) {
+    char *own = iotide_acquire_path_buffer(), *image = own ? own + PATH_MAX : NULL;
+    long own_length = own ? iotide_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, PATH_MAX - 1) : 0;
+    long length = own_length > 0 ? iotide_syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe", image, PATH_MAX - 1) : 0;
+    if (length > 0 && (length != own_length || memcmp(own, image, (size_t)length) != 0)) {
+        image[length] = '\0';
+        iotide_define_unseen(UNSEEN_NOT_EMULATOR, image);
+    }
+    iotide_release_path_buffer(own);
 }
 
 /* The generation is from before the number was assigned, so that a number of a later region is not found. */

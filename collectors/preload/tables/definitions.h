@@ -27,6 +27,7 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 uint32_t iotide_stored_path(uint32_t number, char *to); /* of a recently defined file, at most IOTIDE_MAX_STORED_PATH;
                                                           * returns the length, 0: unknown */
 void iotide_define_unseen(enum iotide_unseen why, const char *program); /* NULL: this program */
+void iotide_define_emulator(void); /* of this program, if one runs it */
 void iotide_reset_definitions(void);
 /* Completes an entry that a handler's siglongjmp abandoned; frame: the thread's current stack position. */
 void iotide_repair_definitions(uintptr_t frame);

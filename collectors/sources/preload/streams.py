@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from ....events import InputError, StreamInfo, empty_batch
@@ -105,8 +103,6 @@ class Streams:
         ignored_losses = _REPEATED_LOSSES if follows else frozenset()
         token_text, follow = f"{token:016x}", f"{before:016x}" if before else ""
         self._open(token, pid, image, token_text, follow, image.taken_before, ignored_losses, self._templates)
-        if follows and self._live:
-            self._learn_image(pid)
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
         """Open a stream for data that previous collectors have not taken; it follows theirs."""
@@ -168,11 +164,6 @@ class Streams:
 
     def _files_of(self, pid: int, image: ImageHeader) -> ProcessFileMetadata:
         return self._files.of_process(pid if self._live else 0, image.mount_namespace)
-
-    def _learn_image(self, pid: int) -> None:
-        """Record the program file of a process. Its library reports the program that runs in it."""
-        with suppress(OSError):  # the process has ended, or is not accessible to us
-            self.untraced.add_emulator(str(Path(f"/proc/{pid}/exe").readlink()))
 
     def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Update rank and counters of a process."""

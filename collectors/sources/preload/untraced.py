@@ -29,6 +29,8 @@ _REASONS: Final = {
 """Indexed by ``enum iotide_unseen`` of ring.h; each text follows the program's name."""
 _NOT_STARTED: Final = 10
 """Cancels the last report of the process: the program was not started."""
+_NOT_EMULATOR: Final = 12
+"""Cancels a report of any process: the program is an emulator, e.g. valgrind's tools, and runs the process."""
 _PROGRAM_FILE_REASONS: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
 """Reasons why the tracer is not in a program, determined from its file before the start."""
 _STILL_RUNNING: Final = "still ran half a second after the command's end: its later calls are not recorded"
@@ -64,6 +66,9 @@ class UntracedPrograms:
             if before is not None:
                 self._counts[before] -= 1
             return None
+        if entry.aux == _NOT_EMULATOR:
+            self._add_emulator(entry.text.decode(errors="backslashreplace"))
+            return before
         if entry.aux not in _REASONS:
             raise ProtocolError(f"no program is unseen for reason {entry.aux}")
         return self._add(entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux])
@@ -87,11 +92,7 @@ class UntracedPrograms:
         """Record that nothing is known of programs that are started from now on."""
         self._add("", _AFTER_FAILURE)
 
-    def add_emulator(self, image: str) -> None:
-        """Record that a traced program runs inside another program's image.
-
-        Such an image is an emulator, e.g. valgrind's tools.
-        """
+    def _add_emulator(self, image: str) -> None:
         if image in self._emulators or len(self._emulators) < _MAX_PROGRAMS:
             self._emulators[image] += 1
 

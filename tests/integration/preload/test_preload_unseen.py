@@ -199,6 +199,16 @@ def test_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp_path:
     assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "out")] == 5000
 
 
+def test_short_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp_path: Path) -> None:
+    """It has ended before the collector learns of it."""
+    emulated = f"{need('valgrind')} -q --tool=none dd if=/dev/zero of={tmp_path}/out bs=1000 count=5"
+    script = f"({emulated}; {emulated}) 2> {tmp_path}/said; true"
+    subprocess.run(["sh", "-c", script], env=tracing.environment(), check=True)
+    tracing.settle()
+    assert list(tracing.source.untraced) == []
+    assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "out")] == 10000
+
+
 OTHER_USER = 65534
 
 
