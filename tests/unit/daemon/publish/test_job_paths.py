@@ -66,12 +66,13 @@ def answered(target: str) -> tuple[str, str]:
 
 @given(job_names)
 @example("a/../b")
+@example("...")
 def test_address_of_a_name_leads_to_its_job_and_results(name: str) -> None:
     job = clean_job(name)
     for result in ("", "dfg", "signal"):
         path = f"/jobs/{job_path(job)}{result and '/'}{result}"
         assert urljoin("http://h/", path) == f"http://h{path}"  # no part of it is resolved, by browsers either
-        assert not re.search(r"/(\.|%2e)*(/|$)", path.removesuffix("/"), re.IGNORECASE)
+        assert not re.search(r"/(\.|%2e){0,2}(/|$)", path.removesuffix("/"), re.IGNORECASE)
         assert "//" not in path
         assert urlsplit(f"http://h{path}")[2:] == (path, "", "")
         assert answered(path) == (job, result)
