@@ -51,6 +51,9 @@ def answering(answer: bytes, context: ssl.SSLContext | None = None) -> Iterator[
                         with connection:
                             connection.recv(65_536)
                             connection.sendall(answer)
+                            connection.shutdown(socket.SHUT_WR)
+                            while connection.recv(65_536):  # closing with an unread rest would reset the connection
+                                pass
 
         thread = threading.Thread(target=serve)
         thread.start()
