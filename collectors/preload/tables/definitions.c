@@ -204,7 +204,7 @@ void iotide_define_unseen(enum iotide_unseen why, const char *program) {
     append_to(region, ENTRY_UNSEEN, NULL, 0, why, text, strnlen(text, program ? PATH_MAX : sizeof region->command));
 }
 
-/* Emulators (valgrind, qemu) name the program that they run, but only for the usual path of the link. */
+/* Emulators such as valgrind name the program that they run, but only for the usual path of the link. */
 void iotide_define_emulator(void) {
     char *own = iotide_acquire_path_buffer(), *image = own ? own + PATH_MAX : NULL;
     long own_length = own ? iotide_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, PATH_MAX - 1) : 0;
