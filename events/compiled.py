@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import logging
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,7 +52,8 @@ def load(
     if not _exists(path):
         return None
     if problem := problem_of(path):
-        _log.warning("%s: %s; Python does its work, many times slower. To fix it, %s", path, problem, REBUILD)
+        remedy = "raise the limit" if problem == _no_descriptor() else REBUILD
+        _log.warning("%s: %s; Python does its work, many times slower. To fix it, %s", path, problem, remedy)
         return None
     library = loader(path)
     for name, (result, arguments) in functions.items():
@@ -68,8 +71,16 @@ def problem_of(path: str) -> str:
         # If only built files are installed, helper and package were installed together.
         expected = digest_of(Path(path).parent)
     except (OSError, ValueError) as error:
+        if os.strerror(errno.EMFILE) in str(error):  # ctypes passes on the linker's text alone
+            return _no_descriptor()
         return f"it cannot be loaded, or is an old one: {error}"
     return "it was built from other sources" if expected and built.decode(errors="replace") != expected else ""
+
+
+def _no_descriptor() -> str:
+    from .network.descriptors import limit_problem
+
+    return limit_problem()
 
 
 def _exists(path: str) -> bool:

@@ -25,7 +25,7 @@ from ...collectors.tracer.preload_environment import rebuild_stale_libraries, tr
 from ...daemon.jobs.job_ids import clean_job
 from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
-from ...events.network.descriptors import raise_limit
+from ...events.network.descriptors import free, limit_problem, raise_limit
 from ...events.network.peers import own_user
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
@@ -51,6 +51,8 @@ _OBJECTS: Final = 20_000
 """Allocations between searches for garbage cycles. Events and definitions are in no cycles, and a search per 700
 allocations took 4 % of the CPU time of a build with 900 processes."""
 _MAX_NAME: Final = 100
+_DESCRIPTORS: Final = 12
+"""Files that a run may open at once; twice as many if it opens sockets of its own."""
 
 
 def run_traced(plan: RunPlan) -> int:
@@ -69,9 +71,10 @@ def run_traced(plan: RunPlan) -> int:
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
+            _check_limit(has_sockets=bool(plan.listen or plan.publish or launcher))
             folder = stack.enter_context(socket_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
-        except (InputError, OSError) as error:  # no descriptor, process, memory or space left
+        except (InputError, UnavailableError, OSError) as error:  # no descriptor, process, memory or space left
             print_message(f"the command runs untraced: {error}")
         if source is None:  # files of the failed attempt are closed by now
             stack.close()
@@ -112,6 +115,12 @@ def run_traced(plan: RunPlan) -> int:
         if session is not None:
             session.finish((started, waiting.ended), child.returncode)
         return child.returncode
+
+
+def _check_limit(*, has_sockets: bool) -> None:
+    """Raise an OSError if too few files may be opened. Otherwise modules, libraries or sockets fail later."""
+    if free() < (2 * _DESCRIPTORS if has_sockets else _DESCRIPTORS):
+        raise OSError(limit_problem())
 
 
 def _launcher_to_other_nodes(plan: RunPlan) -> Launcher | None:

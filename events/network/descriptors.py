@@ -43,6 +43,11 @@ def limit() -> int:
     return _MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
 
 
+def limit_problem() -> str:
+    """Return the message that this process's limit of open files is too small."""
+    return f"the limit of {limit()} open files is too small (ulimit -n)"
+
+
 def free() -> int:
     """Return how many more files this process can open."""
     try:

@@ -25,6 +25,19 @@ def test_command_runs_unobserved_where_iotide_gets_too_little(tmp_path: Path, li
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("limit", [6, 8, 9, 10, 12, 14])
+@pytest.mark.parametrize("options", [[], ["--web"]])
+def test_limit_of_open_files_is_named_as_the_reason(tmp_path: Path, limit: int, options: list[str]) -> None:
+    command = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", *IOTIDE, "run", *options, "--", "sh", "-c", "exit 7"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert done.returncode == 7, done.stderr
+    assert done.stderr == (
+        f"iotide: the command runs untraced: the limit of {limit} open files is too small (ulimit -n)\n"
+    )
+
+
 def test_command_is_traced_in_a_root_folder_without_proc(tmp_path: Path) -> None:
     command = [*need_mounts(), "sh", "-c", 'umount -l /proc; exec "$@"', "sh", *IOTIDE, "run", "--no-report", "--json"]
     command += [str(tmp_path / "run.json"), "--", "sh", "-c", "echo 123 > file"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -50,6 +51,18 @@ def test_helper_of_other_sources_is_told_and_not_loaded(
     (record,) = caplog.records
     assert "it was built from other sources" in record.getMessage()
     assert "pip install" in record.getMessage()
+
+
+def test_limit_of_open_files_is_told_instead_of_a_compiler(built: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        assert load(str(built), FUNCTIONS) is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    (record,) = caplog.records
+    assert "the limit of 0 open files is too small (ulimit -n)" in record.getMessage()
+    assert "compiler" not in record.getMessage()
 
 
 def test_helper_without_a_digest_is_an_old_one(built: Path) -> None:
