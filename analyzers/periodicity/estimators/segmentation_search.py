@@ -164,14 +164,19 @@ def _most_certain_measurement(
         other = score_candidates(view, segmenter, 0, hypothesis, by_pauses=True)
         if other is not None and (best is None or other.confidence > best.confidence):
             best = other
+    followed = best if best is not None and best.sure and view.followed else None
+    if followed is not None and not _hides_delayed_phases(followed):
+        return best
     for quantile, least_confidence in _clip_levels():
-        if best is not None and (best.is_final or (best.sure and view.followed)):
+        if best is not None and (best.is_final or (best.sure and best is not followed and view.followed)):
             break
         least = max(least_confidence, 0.0 if best is None else best.confidence)
         other = score_candidates(
             view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses, least_confidence=least
         )
         if other is None or other.confidence < least:
+            continue
+        if followed is not None and not _reveals_phases(other, followed):
             continue
         if best is None or not other.is_log_beside(best):
             best = other
@@ -283,6 +288,15 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
     if others is not None and others.spread < TUNING.intervals.small_phase_spread_ratio * measured.spread:
         return more, others
     return phases, measured
+
+
+def _hides_delayed_phases(found: PeriodCandidate) -> bool:
+    """Return whether intervals are uneven because phases are below the noise threshold.
+
+    A delayed phase moves the usual volume, but takes so long that its bandwidth may be below the mean.
+    """
+    uneven = found.regularity.clock_spread > _TOLERANCES.irregular_spread
+    return uneven and not found.by_pauses and _misses_phases(found.segmenter, found.phases)
 
 
 def _misses_phases(segmenter: Segmenter, phases: Phases) -> bool:

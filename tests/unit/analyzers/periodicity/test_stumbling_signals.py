@@ -16,14 +16,20 @@ def periodicity_of(
     start: list[float], length: list[float], volume: float | npt.NDArray[np.float64], *, ended: bool = False
 ) -> PeriodEstimate:
     """Analyse phases, in bins of a second."""
-    until = start[-1] + length[-1]
+    values = signal_of(start, length, volume, start[-1] + length[-1])
+    return estimate(SignalWindow(values, 1.0, 0.0, float(len(values)), ended=ended), DetectSettings())
+
+
+def signal_of(
+    start: list[float], length: list[float], volume: float | npt.NDArray[np.float64], until: float
+) -> npt.NDArray[np.float64]:
+    """Return the bytes/s in each second."""
     edges = np.arange(np.ceil(until) + 1)
     moved = np.zeros(len(edges))
     volumes = np.broadcast_to(volume, len(start)).tolist()
     for begin, lasts, bytes_moved in zip(start, length, volumes, strict=True):
         moved += bytes_moved * np.clip((edges - begin) / lasts, 0, 1)
-    view = SignalWindow(np.diff(moved), 1.0, 0.0, float(edges[-1]), ended=ended)
-    return estimate(view, DetectSettings())
+    return np.diff(moved)
 
 
 @pytest.mark.parametrize("period", [9.3, 14.1, 21.7])
@@ -81,6 +87,31 @@ def test_few_uneven_phases_are_not_sure(seed: int) -> None:
     scale = np.maximum(rng.normal(1, 0.4, 8), 0.35)
     start = (3 + np.append(0.0, np.cumsum(distance))).tolist()
     assert periodicity_of(start, (6 * scale).tolist(), 1e9 * scale, ended=True).confidence < 0.5
+
+
+@pytest.mark.parametrize(("each", "longer"), [(3, 5), (4, 5), (5, 5), (6, 4), (6, 5), (7, 4), (7, 5)])
+@pytest.mark.parametrize("jitter", [0.05, 0.5])
+def test_delayed_phases_below_the_mean_bandwidth_are_phases_while_a_period_is_followed(
+    each: int, longer: int, jitter: float
+) -> None:
+    """They move the usual volume, and a program with a fixed computation time starts the next phase after their end."""
+    rng = np.random.default_rng(each)
+    length = np.full(60, 8.0)
+    length[each - 1 :: each] *= longer
+    start = 5 + np.append(0.0, np.cumsum(length + rng.normal(20, jitter, 60)))
+    until = start[-2] + length[-1] + 8
+    values = signal_of(start[:-1].tolist(), length.tolist(), 1e9, until)
+    assert 1e9 / (8 * longer) < values.mean()
+    period = float(np.diff(start).mean())
+    view = SignalWindow(
+        values, 1.0, 0.0, until, begin=len(values) - int(6 * period), expected_s=period, thorough=False, followed=1
+    )
+    found = estimate(view, DetectSettings())
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(period, rel=0.2)  # of the latest phases
+    assert found.next_phase is not None
+    assert found.next_phase.start_s.value == pytest.approx(float(start[-1]), abs=0.1 * period)
+    assert found.next_phase.confidence > 0.9
 
 
 @pytest.mark.parametrize("ended", [False, True])
