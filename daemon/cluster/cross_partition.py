@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from ...events import ProtocolError
 from ...events.network.job_addresses import job_path
 from ..jobs.encoding.job_rows import JobRow, decode_rows, decode_span, encode_rows
 from ..jobs.job_ids import clean_job
+from .partition_requests import Pairs
 from .partitions import partitions_with
 
 MISSING_HEADER: Final = "x-iotide-missing-partitions"
@@ -32,7 +33,7 @@ class SendRequest(Protocol):
         request: Request,
         number: int,
         body: bytes = b"",
-        query: Mapping[str, str] | None = None,
+        query: Pairs | None = None,
         *,
         path: str = "",
         method: str = "",
@@ -73,18 +74,21 @@ class CrossPartitionQueries:
 
     async def _rank(self, request: Request) -> Response:
         most = _number(request, "jobs", _MAX_JOBS)
-        rows, missing, refused = await self._rows(request, range(self._partitions), {"jobs": str(most)}, most)
+        query = request.query_params.multi_items()
+        rows, missing, refused = await self._rows(request, range(self._partitions), query, most)
         number = self._anyone()
         if refused is not None or number is None:
             return refused or _unserved()
-        answer = await self._ask(request, number, encode_rows(rows), {}, path="/internal/rank", method="POST")
+        answer = await self._ask(request, number, encode_rows(rows), (), path="/internal/rank", method="POST")
         return _with_missing(answer, missing)
 
     async def _culprits(self, request: Request) -> Response:
-        job, query = request.path_params["job"], dict(request.query_params)
+        if _has_others(request, "from_s", "to_s", "top", "jobs"):
+            return await self._forward(request)
+        job, query = request.path_params["job"], request.query_params.multi_items()
         owner = await self._owner(request, job)
-        parameters: dict[str, str] = {name: query[name] for name in ("from_s", "to_s", "top") if name in query}
-        parameters["job"] = job
+        limits = [(name, value) for name, value in query if name == "jobs"]
+        parameters = [("job", job), *(pair for pair in query if pair not in limits)]
         answer = await self._ask(request, owner, b"", parameters, path="/internal/span")
         if answer.status_code != _OK:
             return answer
@@ -93,8 +97,8 @@ class CrossPartitionQueries:
         except ProtocolError as error:
             return JSONResponse({"error": f"partition {owner}: {error}", "expected": "members of one version"}, 502)
         most = _number(request, "jobs", _MAX_JOBS)
-        times = {"jobs": str(most), "start_ns": str(span.start_ns), "end_ns": str(span.end_ns)}
-        rows, missing, refused = await self._rows(request, range(self._partitions), times, most)
+        times = [*limits, ("start_ns", str(span.start_ns)), ("end_ns", str(span.end_ns))]
+        rows, missing, refused = await self._rows(request, range(self._partitions), times, most, path="/internal/loads")
         if refused is not None:
             return refused
         found = await self._ask(request, owner, encode_rows(rows), parameters, path="/internal/culprits", method="POST")
@@ -119,16 +123,16 @@ class CrossPartitionQueries:
 
     async def _dfg(self, request: Request) -> Response:
         job, versus = request.path_params["job"], request.query_params.get("versus")
-        if versus is None:
+        if versus is None or _has_others(request, "versus"):
             return await self._forward(request)
         owner, other = await self._owner(request, job), await self._owner(request, versus)
         if owner == other:
             return await self._forward(request)
         path = f"/api/v1/jobs/{job_path(versus)}/dfg"
-        red = await self._ask(request, other, b"", {}, path=path)
+        red = await self._ask(request, other, b"", (), path=path)
         if red.status_code != _OK:
             return red
-        names = {"job": job, "versus": versus}
+        names = [("job", job), ("versus", versus)]
         body = bytes(red.body)
         return await self._ask(request, owner, body, names, path="/internal/dfg", method="POST")
 
@@ -143,18 +147,17 @@ class CrossPartitionQueries:
     async def _owner(self, request: Request, job: str) -> int:
         first, *others = partitions_with(clean_job(job), self._partitions)
         for number in others:
-            if (await self._ask(request, number, b"", {}, path=f"/api/v1/jobs/{job_path(job)}")).status_code == _OK:
+            if (await self._ask(request, number, b"", (), path=f"/api/v1/jobs/{job_path(job)}")).status_code == _OK:
                 return number
         return first
 
     async def _rows(
-        self, request: Request, numbers: range, query: Mapping[str, str], most: int
+        self, request: Request, numbers: range, query: Pairs, most: int, path: str = "/internal/jobs"
     ) -> tuple[list[JobRow], list[int], Response | None]:
         """Return rows of the most recently active jobs.
 
         It also returns partitions without an answer, and an error if none answered.
         """
-        path = "/internal/jobs"
         answers = await asyncio.gather(*(self._ask(request, number, b"", query, path=path) for number in numbers))
         rows: list[JobRow] = []
         missing = []
@@ -173,6 +176,12 @@ class CrossPartitionQueries:
 def _number(request: Request, name: str, default: int) -> int:
     text: Any = request.query_params.get(name, "")
     return max(int(text), 1) if text.isdecimal() and len(text) < 6 else default
+
+
+def _has_others(request: Request, *known: str) -> bool:
+    """Return whether a query has other parameters, or one twice. The partition of the job refuses it."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    return len(set(names)) < len(names) or not set(names) <= set(known)
 
 
 def _with_missing(answer: Response, missing: list[int]) -> Response:

@@ -22,7 +22,7 @@ from ..publish.http.job_paths import JobPaths
 from ..publish.http.request_bounds import explain
 from .cross_partition import MISSING_HEADER, CrossPartitionQueries
 from .members import Member, public_data
-from .partition_requests import PartitionRequests, partitions_of_path, path_of, unserved
+from .partition_requests import Pairs, PartitionRequests, partitions_of_path, path_of, unserved
 
 _MAX_NUMBER: Final = 10**9
 """Value of longer numbers in a path or query; ``int`` refuses those of thousands of digits."""
@@ -162,16 +162,19 @@ class Front:
 
     async def _fleet(self, request: Request) -> Response:
         """Merge the pages of all partitions to one page."""
-        query = dict(request.query_params)
-        begin, count = _number(query.get("begin", ""), 0), _number(query.get("count", ""), 50)
+        query = request.query_params
+        begin, count = _number(query.get("begin", "0"), -1), _number(query.get("count", "50"), -1)
+        if begin < 0 or not 1 <= count <= _MAX_PAGE or len(query.multi_items()) > len(query):
+            return await self._forward_to_owner(request)  # which says what is wrong
+        others = [(name, value) for name, value in query.multi_items() if name not in ("begin", "count")]
         pages = []
         for at in range(0, begin + count, _MAX_PAGE):
             some = min(_MAX_PAGE, begin + count - at)
-            pages.append(await self._fetch_all(request, {**query, "begin": str(at), "count": str(some)}))
+            pages.append(await self._fetch_all(request, [*others, ("begin", str(at)), ("count", str(some))]))
             if not any(len(answer.body["jobs"]) == some for answer in pages[-1] if not answer.problem):
                 break  # no partition has further jobs
-        if not pages or (refused := _refusal(pages[0])) is not None:
-            return refused if pages and refused is not None else await self._forward_to_owner(request)
+        if (refused := _refusal(pages[0])) is not None:
+            return refused
         first = [answer.body for answer in pages[0] if not answer.problem]
         rows = [row for answers in pages for answer in answers if not answer.problem for row in answer.body["jobs"]]
         order = query.get("sort", "bandwidth")
@@ -236,7 +239,7 @@ class Front:
                 return answer
         return answer or JSONResponse({"error": "no job is named", "expected": "the id of a job"}, _NOT_FOUND)
 
-    async def _fetch_all(self, request: Request, query: Mapping[str, str] | None = None) -> list[PartitionAnswer]:
+    async def _fetch_all(self, request: Request, query: Pairs | None = None) -> list[PartitionAnswer]:
         """Send the same request to each partition."""
 
         async def one(number: int) -> PartitionAnswer:

@@ -22,6 +22,8 @@ from ..publish.http.request_bounds import MEMBER_HEADER
 from .members import Member
 from .partitions import partitions_with
 
+Pairs = Iterable[tuple[str, str]]
+"""Names and values of a query, in which a name may come twice."""
 _PARTITION: Final = re.compile(r"/partitions/[0-9]+(?=/)")
 _DOTS: Final = re.compile(r"(?<=/)\.{1,2}(?=/|$)")
 
@@ -130,7 +132,7 @@ class PartitionRequests:
         request: Request,
         number: int,
         body: bytes = b"",
-        query: Mapping[str, str] | None = None,
+        query: Pairs | None = None,
         *,
         path: str = "",
         method: str = "",
@@ -174,18 +176,18 @@ class PartitionRequests:
         )
 
     async def _fetch_once(
-        self, request: Request, number: int, body: bytes, query: Mapping[str, str] | None, path: str, method: str
+        self, request: Request, number: int, body: bytes, query: Pairs | None, path: str, method: str
     ) -> Response:
         if (found := self._target(number, only_own=False)) is None:
             return unserved([number])
         url, token = found
         try:
             async with asyncio.timeout(self._within_s):
-                parameters = request.query_params if query is None else query
+                parameters = request.query_params.multi_items() if query is None else query
                 async with self._client.stream(
                     method,
                     url + path,
-                    params=dict(parameters),
+                    params=list(parameters),
                     headers=_headers(request, number, token if path.startswith(_INTERNAL) else ""),
                     content=body,
                 ) as answer:

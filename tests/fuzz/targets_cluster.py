@@ -90,7 +90,7 @@ def _routes() -> GatewayRoutes:
 
 def questions() -> list[bytes]:
     """Bodies of the questions that one member asks another about its jobs."""
-    status, rows = asked().answer("GET", b"/internal/jobs?" + _TIMES)
+    status, rows = asked().answer("GET", b"/internal/loads?" + _TIMES)
     graph_status, graph = asked().answer("GET", b"/api/v1/jobs/job/dfg")
     if (status, graph_status) != (200, 200):
         raise Unsound(f"{status} {graph_status}")

@@ -21,6 +21,7 @@ from ..metrics import AggregatorCollector
 from ..status import StatusReport
 from .job_access import JobAccess
 from .job_paths import JobPaths
+from .query_parameters import NO_UNKNOWN_PARAMETERS
 from .request_bounds import explain
 from .routes.fleet_routes import contention_routes, fleet_routes, pacing_routes, status_routes
 from .routes.job_routes import analysis_routes, detail_route, job_routes, prediction_routes
@@ -110,8 +111,8 @@ def make_application(
     app.add_middleware(JobPaths)
     answer_errors(app)
 
-    @app.head("/metrics", include_in_schema=False)
-    @app.get("/metrics", include_in_schema=False)
+    @app.head("/metrics", include_in_schema=False, dependencies=NO_UNKNOWN_PARAMETERS)
+    @app.get("/metrics", include_in_schema=False, dependencies=NO_UNKNOWN_PARAMETERS)
     async def metrics(request: Request, jobs: Annotated[int | None, Query(ge=0)] = None) -> Response:
         gathered = await metrics_of.gathered(jobs)
         body, content_type = await asyncio.to_thread(gathered.encode, request.headers.get("accept", ""))
@@ -132,23 +133,26 @@ def make_application(
 
     access = JobAccess(aggregator, clock, contention, archives=archives)
     # A job's id may contain slashes, so the longer path must come first.
-    app.include_router(job_routes(access))
-    app.include_router(prediction_routes(access))
-    app.include_router(analysis_routes(access))
-    app.include_router(contention_routes(contention))
-    app.include_router(live_io_routes(access, contention))
+    results = [
+        job_routes(access),
+        prediction_routes(access),
+        analysis_routes(access),
+        contention_routes(contention),
+        live_io_routes(access, contention),
+    ]
     if in_cluster:
         from .routes.partition_routes import partition_routes
 
-        app.include_router(partition_routes(access, aggregator.settings.rank))
+        results.append(partition_routes(access, aggregator.settings.rank))
     if report is not None:
-        app.include_router(status_routes(report))
+        results.append(status_routes(report))
     if plans is not None:
-        app.include_router(pacing_routes(plans))
-    app.include_router(fleet_routes(aggregator, clock, contention))
+        results.append(pacing_routes(plans))
+    for router in (*results, fleet_routes(aggregator, clock, contention)):
+        app.include_router(router, dependencies=NO_UNKNOWN_PARAMETERS)
     if pages is not None:
         app.include_router(shell_routes(pages))
         app.include_router(page_routes(access, pages))
         app.include_router(job_page_route(access, pages))
-    app.include_router(detail_route(access))
+    app.include_router(detail_route(access), dependencies=NO_UNKNOWN_PARAMETERS)
     return app

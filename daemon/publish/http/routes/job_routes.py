@@ -29,6 +29,7 @@ from ....jobs.job_summary import detail_of, summary_of
 from ....jobs.job_table import Card
 from ....jobs.session import PREDICTION, SIGNAL, JobSession
 from ..job_access import JobAccess, not_found
+from ..query_parameters import JobCount, Moment, TopCount
 
 
 def analysis_routes(access: JobAccess) -> APIRouter:
@@ -90,10 +91,10 @@ def _add_interactions_of_jobs(router: APIRouter, access: JobAccess) -> None:
     @router.get("/api/v1/jobs/{job:job}/culprits", response_model=Culprits)
     async def culprits(
         job: str,
-        from_s: Annotated[float | None, Query(ge=0, lt=2**33)] = None,
-        to_s: Annotated[float | None, Query(ge=0, lt=2**33)] = None,
-        top: Annotated[int, Query(ge=1, le=1000)] = 10,
-        jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+        from_s: Moment = None,
+        to_s: Moment = None,
+        top: TopCount = 10,
+        jobs: JobCount = 1000,
     ) -> Response:
         """Return the traffic of other jobs during this job's I/O. It covers its whole time or a part of it."""
         victim = access.session(job)
@@ -103,7 +104,7 @@ def _add_interactions_of_jobs(router: APIRouter, access: JobAccess) -> None:
         return await access.as_json(lambda: found().model_dump_json())
 
     @router.get("/api/v1/rank", response_model=Ranking)
-    async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
+    async def rank_of_jobs(jobs: JobCount = 1000) -> Response:
         """Return the interactions of the latest active jobs through shared files."""
         known: list[tuple[str, Tables, Sequence[str]]] = []
         settings = InteractionSettings()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from .....results.contention import Capacity
 from .....results.jobs.file_systems import IoPhase, JobFileSystems
@@ -16,6 +15,7 @@ from ....jobs.job_state import State
 from ....jobs.losses.failures import AnalysisFailedError
 from ....jobs.session import JobSession
 from ..job_access import JobAccess, of_several_jobs
+from ..query_parameters import JobCount
 
 _RUNNING = (State.RUNNING, State.IDLE)
 _Row = tuple[JobSession, Callable[[], JobFileSystems], Prediction | None]
@@ -26,7 +26,7 @@ def live_io_routes(access: JobAccess, watch: ContentionWatch | None) -> APIRoute
     router = APIRouter()
 
     @router.get("/api/v1/live-io", response_model=LiveIo)
-    async def live_io(file_system: str, jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
+    async def live_io(file_system: str, jobs: JobCount = 1000) -> Response:
         """Return the latest phase of each running job on a file system. Each has its prediction, and the capacity."""
         of_several_jobs()
         rows = [row async for session in access.sessions(jobs) if (row := _row(session)) is not None]

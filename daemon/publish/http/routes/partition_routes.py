@@ -22,7 +22,9 @@ from ....jobs.interference import examined_span, frozen_interference, load_of, s
 from ....jobs.losses.failures import AnalysisFailedError
 from ....jobs.session import JobSession
 from ..job_access import JobAccess, not_found
+from ..query_parameters import JobCount, Moment, TopCount
 
+_Time = Annotated[int, Query(ge=0)]
 _MSGPACK: Final = "application/msgpack"
 
 
@@ -36,18 +38,17 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
     router = APIRouter(include_in_schema=False)
 
     @router.get("/internal/jobs")
-    async def rows(
-        jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-        start_ns: Annotated[int | None, Query(ge=0)] = None,
-        end_ns: Annotated[int | None, Query(ge=0)] = None,
-    ) -> Response:
-        """Return the use of files by the most recently active jobs. It also returns their traffic between two times."""
-        between = None if start_ns is None or end_ns is None else (start_ns, end_ns)
-        found = [_job_row(session, between) async for session in access.sessions(jobs)]
-        return Response(encode_rows([row for row in found if row is not None]), media_type=_MSGPACK)
+    async def rows(jobs: JobCount = 1000) -> Response:
+        """Return the use of files by the most recently active jobs."""
+        return await _encoded_rows(access, jobs, None)
+
+    @router.get("/internal/loads")
+    async def loads(start_ns: _Time, end_ns: _Time, jobs: JobCount = 1000) -> Response:
+        """Return the use of files by the most recently active jobs, and their traffic between two times."""
+        return await _encoded_rows(access, jobs, (start_ns, end_ns))
 
     @router.get("/internal/span")
-    async def span(job: str, from_s: float | None = None, to_s: float | None = None) -> Response:
+    async def span(job: str, from_s: Moment = None, to_s: Moment = None, top: TopCount = 10) -> Response:
         """Return the time in which other jobs may have disturbed a job."""
         session = access.session(job)
         found = examined_span(session, from_s, to_s)
@@ -65,9 +66,9 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
     async def culprits(
         request: Request,
         job: str,
-        from_s: float | None = None,
-        to_s: float | None = None,
-        top: Annotated[int, Query(ge=1, le=1000)] = 10,
+        from_s: Moment = None,
+        to_s: Moment = None,
+        top: TopCount = 10,
     ) -> Response:
         """Return the traffic of the jobs of the body while a job did I/O."""
         files, loads = _read(await _body(request))
@@ -89,6 +90,11 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         return await access.as_json(_of_body(compared))  # a bad body is no failure of the job's analysis
 
     return router
+
+
+async def _encoded_rows(access: JobAccess, jobs: int, between: tuple[int, int] | None) -> Response:
+    found = [_job_row(session, between) async for session in access.sessions(jobs)]
+    return Response(encode_rows([row for row in found if row is not None]), media_type=_MSGPACK)
 
 
 def _job_row(session: JobSession, span: tuple[int, int] | None) -> JobRow | None:

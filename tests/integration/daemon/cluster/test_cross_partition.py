@@ -157,6 +157,32 @@ async def test_ranking_culprits_comparisons_and_live_io_are_over_all_partitions(
 
 
 @pytest.mark.slow
+async def test_members_refuse_the_queries_that_an_aggregator_refuses() -> None:
+    """Each parameter of the API with values in and out of its bounds, twice, and misspelt."""
+    job, versus = in_two_partitions()
+    wrong = ("x", "", "-1", "0", "nan", "1e308", "10001", versus)
+    async with both() as (one, several):
+        refused = 0
+        for path, operations in (await one.get("/api/v1/openapi.json")).json()["paths"].items():
+            if not path.startswith("/api/") or "get" not in operations:
+                continue
+            address = path.replace("{job}", job)
+            all_of = operations["get"].get("parameters", [])
+            asked = {each["name"]: each["required"] for each in all_of if each["in"] == "query"}
+            needed = [(name, "scratch") for name, is_required in asked.items() if is_required]
+            queries = [[*needed, ("lastt", "1")], [*needed, ("job", job)]]
+            for name in asked:
+                others = [pair for pair in needed if pair[0] != name]
+                queries += [[*others, (name, value)] for value in wrong] + [[*others, (name, "1"), (name, "1")]]
+            for query in queries:
+                answers = [await client.get(address, params=query) for client in (one, several)]
+                assert answers[0].status_code == answers[1].status_code, (path, query)
+                refused += answers[0].status_code == 422
+                assert answers[0].status_code != 422 or answers[0].json() == answers[1].json(), (path, query)
+        assert refused > 100
+
+
+@pytest.mark.slow
 async def test_partitions_that_do_not_answer_are_named() -> None:
     job, versus = in_two_partitions()
     away = partition_of(versus, PARTITIONS)

@@ -243,7 +243,7 @@ async def test_address_of_an_odd_name_reaches_its_owner_unchanged() -> None:
         ("/partitions/x/api/v1/status", 404),
         (f"/partitions/{'9' * 5000}/api/v1/status", 404),
         (f"/api/v1/jobs?latest={'9' * 5000}", 200),
-        (f"/api/v1/fleet?begin={'9' * 5000}&count={'9' * 5000}", 200),
+        (f"/api/v1/fleet?begin={'9' * 5000}&count=5", 200),
         ("/api/v1/fleet?begin=999999999999&count=5", 200),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -29,3 +30,29 @@ def test_no_value_of_a_parameter_breaks_an_answer(asked: Asked) -> None:
                     assert status < 500, (target, parameter["name"], value)
                     tried += 1
     assert tried > 100
+
+
+@pytest.mark.slow
+def test_unknown_and_repeated_parameters_are_refused_by_every_route(asked: Asked) -> None:
+    """A misspelt parameter would be ignored, and the answer would look like the wanted one."""
+    repeated = 0
+    for path, operations in asked.paths.items():
+        if path in ("/healthz", "/readyz"):  # probes may add a parameter
+            continue
+        target = path.replace("{job}", "job").replace("{other}", "job")
+        for method, operation in operations.items():
+            names = [each["name"] for each in operation.get("parameters", []) if each["in"] == "query"]
+            status, body = asked.answer(method.upper(), f"{target}?lastt=1".encode())
+            assert status == 422, (method, path)
+            error = json.loads(body)["error"]
+            assert error.startswith("query lastt: unknown; known are: "), path
+            assert sorted(names or ["none"]) == error.removeprefix("query lastt: unknown; known are: ").split(", ")
+            for name in names:
+                status, body = asked.answer(method.upper(), f"{target}?{name}=1&{name}=2".encode())
+                assert (status, json.loads(body)["error"][:4]) == (422, "quer"), (method, path, name)
+                repeated += 1
+    assert repeated > 10
+    for path in ("/metrics", "/internal/jobs", "/internal/span"):
+        assert asked.answer("GET", f"{path}?lastt=1".encode())[0] == 422, path
+    for path in ("/", "/healthz?x=1", "/readyz?x=1", "/?search=a&sort=job", "/jobs/job?x=1"):
+        assert asked.answer("GET", path.encode())[0] == 200, path
