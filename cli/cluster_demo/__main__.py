@@ -28,7 +28,7 @@ _UP_S: Final = 60.0
 _SEEN_S: Final = 300.0
 _JOBS: Final = {"climate": 1, "plasma": 1, "melt": 2}
 """Name -> number of nodes."""
-_COLLISIONS: Final = ("IotideCollisionAhead", "IotideJobSlowedDown", "IotideNextPhasesCollide")
+_COLLISIONS: Final = ("IotideCollisionAhead", "IotideJobSlowedDown")
 _WRITER: Final = """
 import os, sys, time
 start, path = float(sys.argv[1]), sys.argv[2] + os.environ["SLURM_PROCID"]
