@@ -78,7 +78,7 @@ static inline void iotide_pop(struct iotide_span span) {
     iotide_self.depth = span.depth;
 }
 
-static inline void iotide_leave(struct iotide_span span, struct iotide_site *site, struct iotide_facts facts,
+FREQUENT static inline void iotide_leave(struct iotide_span span, struct iotide_site *site, struct iotide_facts facts,
                                 const uint64_t *words, unsigned int count) {
     if (unlikely(!iotide_is_tracing() || iotide_is_silent(site)))
         return;

@@ -170,13 +170,19 @@ EXPORT int __overflow(FILE *stream, int character) {
 
 /* ---- ends of a process without destructors ---- */
 
-#define ENDS(symbol)                                              \
-    static struct iotide_site SITE(symbol) = {SITE_TEXT(#symbol, "")}; \
-    EXPORT __attribute__((noreturn)) void symbol(int status) {    \
-        iotide_record_all_characters();                           \
-        REAL(symbol)(status);                                     \
-        __builtin_unreachable();                                  \
+#define ENDS(symbol)                                                    \
+    static struct iotide_site SITE(symbol) = {SITE_TEXT(#symbol, "")};  \
+    EXPORT FREQUENT __attribute__((noreturn)) void symbol(int status) { \
+        iotide_record_all_characters();                                 \
+        REAL(symbol)(status);                                           \
+        __builtin_unreachable();                                        \
     }
 ENDS(_exit)
 ENDS(_Exit)
 ENDS(quick_exit)
+
+/* Most forked children end by _exit: each would look it up. */
+__attribute__((constructor(102))) static void prepare_end(void) {
+    if (iotide_process_state)
+        iotide_real(&SITE(_exit));
+}

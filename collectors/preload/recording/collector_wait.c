@@ -23,7 +23,7 @@ static int64_t coarse_now(void) {
     return iotide_kernel_clock(CLOCK_MONOTONIC_COARSE);
 }
 
-bool iotide_waits_for_collector(void) {
+FREQUENT bool iotide_waits_for_collector(void) {
     return atomic_load_explicit(&next_check_ns, memory_order_relaxed) != 0 && !iotide_is_tracing();
 }
 
@@ -68,7 +68,7 @@ void iotide_end_collector_wait(void) {
     wait_ns = 0;
 }
 
-void iotide_publish_missed_calls(struct iotide_header *region) {
+FREQUENT void iotide_publish_missed_calls(struct iotide_header *region) {
     uint64_t calls = 0;
     if (!atomic_load_explicit(&has_missed, memory_order_relaxed))
         return;

@@ -146,7 +146,7 @@ static struct iotide_header *create_and_hand_over(bool follows, int *failure) {
 }
 
 /* Numbering restarts with a region, because its collector has received no definitions. */
-static void activate_region(struct iotide_header *region, struct iotide_header *host) {
+FREQUENT static void activate_region(struct iotide_header *region, struct iotide_header *host) {
     if (host != iotide_cell_host)
         host_bytes = 0;
     iotide_cell_host = host;
@@ -161,7 +161,7 @@ static void activate_region(struct iotide_header *region, struct iotide_header *
 }
 
 /* Unmaps a forked child's regions, which belong to its parent; returns the one with cells, which remains mapped. */
-static struct iotide_header *unmap_parent_regions(void) {
+FREQUENT static struct iotide_header *unmap_parent_regions(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
     struct iotide_header *first = NULL;
     for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
@@ -179,7 +179,7 @@ static struct iotide_header *unmap_parent_regions(void) {
 }
 
 /* Begins in a cell of the parent's region; false: the process needs a region of its own. */
-static bool begin_in_cell(struct iotide_header *host, pid_t parent) {
+FREQUENT static bool begin_in_cell(struct iotide_header *host, pid_t parent) {
     uint64_t token = new_token();
     struct iotide_header *cell = host ? iotide_begin_in_cell(host, parent, token) : NULL;
     if (!cell)
@@ -192,7 +192,7 @@ static bool begin_in_cell(struct iotide_header *host, pid_t parent) {
 }
 
 /* Resets what belongs to the parent. */
-static void reset_after_fork(void) {
+FREQUENT static void reset_after_fork(void) {
     int left = atomic_exchange(&iotide_pending_fd, -1);
     if (left >= 0 && is_pending(left))
         iotide_syscall(SYS_close, left);
@@ -212,7 +212,7 @@ static void reset_after_fork(void) {
 }
 
 /* Determines the process's state: at its start, or after a fork. */
-static bool set_up_process(void) {
+FREQUENT static bool set_up_process(void) {
     pid_t parent = iotide_own_pid;
     struct iotide_header *parents = unmap_parent_regions();
     uint64_t parents_bytes = !parents ? 0 : parents == iotide_cell_host && host_bytes ? host_bytes : parents->region_bytes;
@@ -270,7 +270,7 @@ static bool retry_setup(void) {
     return false;
 }
 
-bool iotide_start_tracing(struct iotide_site *site) {
+FREQUENT bool iotide_start_tracing(struct iotide_site *site) {
     volatile uint32_t *alive = iotide_process_state;
     if (!alive) /* another thread has just given up */
         return false;

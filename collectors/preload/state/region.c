@@ -182,7 +182,7 @@ static struct layout layout_of_region(bool has_log) {
                            rings_offset};
 }
 
-static void initialize_header(struct iotide_header *region, uint32_t extent, uint64_t token, struct layout layout) {
+FREQUENT static void initialize_header(struct iotide_header *region, uint32_t extent, uint64_t token, struct layout layout) {
     int64_t mono_ns = iotide_kernel_clock(CLOCK_MONOTONIC), wall_ns = iotide_kernel_clock(CLOCK_REALTIME);
     region->layout = IOTIDE_LAYOUT;
     region->extent = extent;
@@ -266,7 +266,7 @@ static int claim_cell(struct iotide_cells *cells, pid_t own, uint32_t number) {
     return -1;
 }
 
-struct iotide_header *iotide_begin_in_cell(struct iotide_header *host, pid_t parent, uint64_t token) {
+FREQUENT struct iotide_header *iotide_begin_in_cell(struct iotide_header *host, pid_t parent, uint64_t token) {
     struct iotide_cells *cells = cells_of(host);
     /* The collector watches the pid, so it must be one of the parent's namespace: there the parent has the number that
      * it knows. The first process of a namespace cannot tell. */
@@ -283,6 +283,7 @@ struct iotide_header *iotide_begin_in_cell(struct iotide_header *host, pid_t par
     struct iotide_header *cell = (struct iotide_header *)memory;
     struct layout layout = {IOTIDE_CELL_BYTES, 1, IOTIDE_CELL_LINES, IOTIDE_CELL_LOG_BYTES, IOTIDE_CELL_SLOT_AT,
                             IOTIDE_CELL_LOG_AT, IOTIDE_CELL_RING_AT};
+    (void)*(volatile uint64_t *)&cell->token; /* a fault that reads maps the cell's other pages, too */
     initialize_header(cell, 0, token, layout);
     atomic_store(&cells->cell[place].stage, ((number & 0x3fffffff) + 1) << 1); /* not 0 */
     return cell;

@@ -141,7 +141,7 @@ struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
 }
 
 /* Holders of locks remained in the parent. */
-void iotide_reset_handles(void) {
+FREQUENT void iotide_reset_handles(void) {
     for (int i = 0; i < STRIPES; i++)
         atomic_store_explicit(&locked[i], false, memory_order_relaxed);
     iotide_reset_file_cache();

@@ -62,6 +62,6 @@ uint32_t iotide_cached_file(uint32_t mark) {
     return number;
 }
 
-void iotide_reset_file_cache(void) {
+FREQUENT void iotide_reset_file_cache(void) {
     unlock();
 }
