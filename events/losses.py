@@ -16,6 +16,10 @@ BYTES: Final = "bytes_dropped:"
 INPUT_BYTES: Final = "input_bytes_dropped:"
 DETAILS: Final = "details_dropped:"
 """Prefix for recorded calls that lack information because a table of the tracer was full, such as their file."""
+LAST_CHARACTERS: Final = "details_dropped:last_characters"
+LAST_CHARACTERS_BYTES: Final = "details_dropped:last_characters_bytes"
+"""Streams of the C library in which a process that was killed moved single characters since its last record, and these
+characters at most. They are counted by the size of the buffer, as nothing shows how far the process was in it."""
 MISPLACED: Final = "events_misplaced:clock_skew"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
@@ -132,6 +136,7 @@ REASONS: Final[dict[str, Reason]] = {
     "details_dropped:mpi_files": Reason("open files of MPI-IO beyond 1,024, or distinct opens beyond 4,096", ""),
     "details_dropped:dimensions": Reason("calls without bytes, as their variable has over 1,024 dimensions", ""),
     "details_dropped:streams": Reason("calls on streams beyond 512, whose single characters may not be counted", ""),
+    LAST_CHARACTERS: Reason("open files of killed processes whose last single characters (getc) are not recorded", ""),
     CUT_OFF: Reason("streams cut off as their collector had disconnected", ""),
     "streams_silent": Reason("streams whose collector is silent: their latest calls may be lost", ""),
     "events_dropped:max_jobs": Reason("calls dropped as the aggregator had reached max_jobs", "raise max_jobs"),
@@ -208,9 +213,11 @@ def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
     It has the count, what was lost and why, bytes, and remedy.
     """
     for name, count in sorted(losses.items(), key=lambda row: (-row[1], row[0])):
-        if name.startswith(BYTES):
+        if name.startswith(BYTES) or name == LAST_CHARACTERS_BYTES:
             continue
         reason = REASONS.get(name, Reason(name.replace(":", ", ").replace("_", " ")))
         moved = losses.get(BYTES + name.removeprefix(EVENTS), 0) if name.startswith(EVENTS) else 0
         least = f" (at least {moved:,} bytes)" if moved else ""
+        if name == LAST_CHARACTERS:
+            least = f" (at most {losses.get(LAST_CHARACTERS_BYTES, 0):,} bytes)"
         yield f"{counted(count, reason.text)}{least}" + (f": {reason.remedy}" if reason.remedy else "")

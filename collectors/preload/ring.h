@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define IOTIDE_MAGIC UINT64_C(0x00454449544f4931) /* "1IOTIDE" */
-#define IOTIDE_LAYOUT 2
+#define IOTIDE_LAYOUT 3
 #define IOTIDE_HEADER_BYTES 4096
 #define IOTIDE_JOB_BYTES 128
 #define IOTIDE_COMMAND_BYTES 512
@@ -182,6 +182,10 @@ struct iotide_header {
     _Atomic uint64_t pace_waits;     /* number of calls that waited, */
     _Atomic uint64_t pace_wait_ns;   /* and their total waiting time */
     _Atomic uint64_t missed_before;  /* calls of the process before it found a collector */
+    /* What would be lost if the process were killed now: streams with characters that are not recorded yet, and their
+     * bytes at most. It is 0 after an exit or exec. */
+    _Atomic uint64_t unrecorded_streams;
+    _Atomic uint64_t unrecorded_bytes;
 };
 
 /* Cells: a process's first region has memory in which its forked children begin. A cell is a region with one slot, a

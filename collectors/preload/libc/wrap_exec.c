@@ -304,6 +304,13 @@ static int cancel_report(const struct inspection *look, const char *path, int re
     return result;
 }
 
+static int continue_after(int result) {
+    int error = errno;
+    iotide_continue_characters();
+    errno = error;
+    return result;
+}
+
 /* ---- the calls ---- */
 
 #define STARTS(name) static struct iotide_site SITE(name) = {SITE_TEXT(#name, "")};
@@ -328,24 +335,24 @@ STARTS(posix_spawnp)
 
 EXPORT int execve(const char *path, char *const words[], char *const environment[]) {
     iotide_record_all_characters();
-    STARTING(path, environment, inspect, REAL(execve)(path, words, environment_given))
+    STARTING(path, environment, inspect, continue_after(REAL(execve)(path, words, environment_given)))
 }
 
 EXPORT int execv(const char *path, char *const words[]) {
     iotide_record_all_characters();
     STARTING(path, environ, inspect,
-             look.barred ? REAL(execve)(path, words, environment_given) : REAL(execv)(path, words))
+             continue_after(look.barred ? REAL(execve)(path, words, environment_given) : REAL(execv)(path, words)))
 }
 
 EXPORT int execvp(const char *name, char *const words[]) {
     iotide_record_all_characters();
     STARTING(name, environ, inspect_on_path,
-             look.barred ? REAL(execvpe)(name, words, environment_given) : REAL(execvp)(name, words))
+             continue_after(look.barred ? REAL(execvpe)(name, words, environment_given) : REAL(execvp)(name, words)))
 }
 
 EXPORT int execvpe(const char *name, char *const words[], char *const environment[]) {
     iotide_record_all_characters();
-    STARTING(name, environment, inspect_on_path, REAL(execvpe)(name, words, environment_given))
+    STARTING(name, environment, inspect_on_path, continue_after(REAL(execvpe)(name, words, environment_given)))
 }
 
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,

@@ -27,6 +27,42 @@ _Static_assert(SETS == 64, "a bit each");
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
 
+/* ---- what a kill would lose ---- */
+
+/* Returns the value before. */
+static int32_t exchange_unrecorded(struct iotide_characters *of, int32_t bytes) {
+    uint16_t generation = (uint16_t)atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    if (LOAD(of->unrecorded_in) == generation)
+        return LOAD(of->unrecorded) == bytes ? bytes : atomic_exchange(&of->unrecorded, bytes);
+    STORE(of->unrecorded_in, generation);
+    STORE(of->unrecorded, bytes);
+    return 0;
+}
+
+static void set_unrecorded(struct iotide_characters *of, int64_t most) {
+    if (likely(!most && !LOAD(of->unrecorded)))
+        return;
+    int32_t bytes = most < INT32_MAX ? (int32_t)most : INT32_MAX;
+    int32_t before = exchange_unrecorded(of, bytes);
+    struct iotide_header *region = iotide_region_count() ? iotide_region_at(0) : NULL;
+    if (before == bytes || !region || iotide_is_lost_cell(region) || !iotide_is_tracing())
+        return;
+    atomic_fetch_add_explicit(&region->unrecorded_bytes, (uint64_t)((int64_t)bytes - before), memory_order_relaxed);
+    atomic_fetch_add_explicit(&region->unrecorded_streams, (uint64_t)((bytes > 0) - (before > 0)), memory_order_relaxed);
+}
+
+/* After a call that may have written the buffer to the file, or has filled it. */
+static void update_unrecorded(struct iotide_characters *of, FILE *stream) {
+    int64_t moved = LOAD(of->moved) > 0 ? LOAD(of->moved) : 0;
+    if (unlikely(LOAD(of->descriptor) < 0)) /* nothing of it is recorded */
+        return;
+    if (unlikely(stream->_mode > 0))
+        moved = moved ? MUCH : 0;
+    else if (LOAD(of->kind) == KIND_READ) /* the rest of the buffer may be taken without a call */
+        moved += stream->_IO_read_end - stream->_IO_read_ptr + (stream->_IO_save_end - stream->_IO_save_base);
+    set_unrecorded(of, moved);
+}
+
 /* ---- table of streams ---- */
 
 static uint32_t set_of(const FILE *stream) {
@@ -46,6 +82,8 @@ static bool is_inherited(const struct iotide_characters *of) {
 static void begin(struct iotide_characters *of, FILE *stream) {
     STORE(of->moved, 0);
     STORE(of->fill_ns, 0);
+    STORE(of->kind, KIND_OTHER);
+    STORE(of->unrecorded, 0);
     STORE(of->descriptor, stream->_fileno);
     if (!is_inherited(of))
         mark(of, stream);
@@ -214,6 +252,7 @@ static void record_at_end(struct iotide_characters *of, FILE *stream) {
     add_uncalled(of, stream);
     mark(of, stream);
     record_copied(of);
+    set_unrecorded(of, 0);
 }
 
 /* ---- calls ---- */
@@ -239,9 +278,10 @@ struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use)
 }
 
 void iotide_after_stream_call(struct iotide_characters *of, FILE *stream) {
-    if (of)
+    if (of) {
         mark(of, stream);
-    else if (!stream)
+        update_unrecorded(of, stream);
+    } else if (!stream)
         visit_streams(false, mark);
 }
 
@@ -284,11 +324,12 @@ void iotide_end_character(struct iotide_character_call call, FILE *stream, int64
     iotide_self.last_streams[call.kind == KIND_WRITE] = (uint16_t)(call.of - iotide_characters);
     if (unlikely(stream->_mode > 0 && LOAD(call.of->moved) >= MUCH))
         record_copied(call.of);
-    if (likely(!call.span.start_ns))
-        return;
-    if (call.kind == KIND_WRITE && stream->_IO_write_ptr - stream->_IO_write_base != call.filled + bytes)
+    if (call.span.start_ns && call.kind == KIND_WRITE &&
+        stream->_IO_write_ptr - stream->_IO_write_base != call.filled + bytes)
         record_moved(call.of, call.span, FLAG_BLOCKING | FLAG_THROUGH);
-    if (failed)
+    if (call.kind == KIND_READ || stream->_mode > 0 || !LOAD(call.of->moved)) /* written ones are only in the buffer */
+        update_unrecorded(call.of, stream);
+    if (call.span.start_ns && failed)
         record(call.kind, LOAD(call.of->descriptor), call.span, 0, FLAG_BLOCKING | FLAG_THROUGH, true);
 }
 
@@ -300,6 +341,7 @@ void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t
         add(of, -bytes);
     }
     mark(of, stream);
+    update_unrecorded(of, stream);
 }
 
 /* ---- forks ---- */
@@ -325,7 +367,9 @@ __attribute__((constructor)) static void start(void) {
 /* ---- ends ---- */
 
 void iotide_close_characters(FILE *stream) {
-    iotide_before_stream_call(stream, true);
+    struct iotide_characters *of = iotide_before_stream_call(stream, true);
+    if (of)
+        set_unrecorded(of, 0);
     iotide_forget_characters(stream);
 }
 
@@ -340,6 +384,10 @@ void iotide_forget_characters(FILE *stream) {
 
 void iotide_record_all_characters(void) {
     visit_streams(true, record_at_end);
+}
+
+void iotide_continue_characters(void) {
+    visit_streams(true, update_unrecorded);
 }
 
 /* Before the destructor that ends the process's tracing. */

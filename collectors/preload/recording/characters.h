@@ -14,10 +14,13 @@ struct iotide_characters {
     const char *_Atomic read_at, *_Atomic write_at; /* the stream's positions after the last call */
     _Atomic int64_t moved;   /* bytes that are not recorded yet; negative: they were returned after they were recorded */
     _Atomic int64_t fill_ns; /* time of calls that filled the buffer, which the next record has */
+    _Atomic int32_t unrecorded; /* its part of unrecorded_bytes in the process's first region, */
     _Atomic pid_t process; /* a forked child counts from its fork */
     _Atomic int descriptor; /* -1: none */
+    _Atomic uint16_t unrecorded_in; /* which has this iotide_generation, in its last bits */
     _Atomic uint8_t kind;   /* of the moved bytes */
 };
+_Static_assert(sizeof(struct iotide_characters) == 64, "a cache line");
 
 /* Around each other call on a stream: its part of the buffer is not counted as characters. ends_use: characters before
  * the call are recorded before it. stream: NULL for all. Result NULL: not traced. */
@@ -63,5 +66,7 @@ __attribute__((visibility("hidden"))) void iotide_close_characters(FILE *stream)
 __attribute__((visibility("hidden"))) void iotide_forget_characters(FILE *stream);
 /* Of all streams, before an exec or the end of the process. */
 __attribute__((visibility("hidden"))) void iotide_record_all_characters(void);
+/* After an exec that failed. */
+__attribute__((visibility("hidden"))) void iotide_continue_characters(void);
 
 #endif

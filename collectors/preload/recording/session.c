@@ -389,6 +389,8 @@ void iotide_check_collector(int64_t now) {
             iotide_reset_missed_calls();
             replaced_regions++;
             activate_region(fresh, fresh);
+            atomic_store(&region->unrecorded_streams, 0); /* these are recorded in the new one, if at all */
+            atomic_store(&region->unrecorded_bytes, 0);
         }
     }
     atomic_store(&replacing_region, false);

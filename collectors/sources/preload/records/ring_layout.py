@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 MAGIC: Final = 0x00454449544F4931
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 HEADER_BYTES: Final = 4096
 HELLO: Final = struct.Struct("<QIIQQ")
 """magic, layout, extent, region_bytes, token."""
@@ -30,6 +30,7 @@ HEADER: Final = np.dtype(
         ("bounds_met", "<u8", (16,)), ("step", "S32"),
         ("paces", "<u4"), ("pace_word", "<u4"), ("pace_device", "<u8"), ("pace_until_ns", "<i8"),
         ("paced_bytes", "<u8"), ("pace_waits", "<u8"), ("pace_wait_ns", "<u8"), ("missed_before", "<u8"),
+        ("unrecorded_streams", "<u8"), ("unrecorded_bytes", "<u8"),
     ]
 )  # fmt: skip
 BOUNDS: Final = (

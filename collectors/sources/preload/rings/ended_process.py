@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from .....events.compiled import load
 from ..records.definition_log import end_of_entries
+from ..records.image_header import counts_of, unrecorded_in
 from ..records.lines import Lines
 from ..records.ring_layout import (
     CELL_LINES,
@@ -39,7 +40,6 @@ from ..records.ring_layout import (
     field_at,
 )
 from .process_image import DrainReceiver
-from .region import counts_of
 
 MAX_LINES: Final = 256
 _MAX_LOG: Final = 32_768
@@ -117,7 +117,7 @@ class EndedProcess(Struct):
         if not self.is_counted:
             return {}
         _, _, _, full, _, sampled, sampled_bytes, full_bytes, *_ = _SLOT.unpack(self.slot[: _SLOT.size])
-        counts = counts_of(self.header, full, sampled, sampled_bytes, full_bytes)
+        counts = counts_of(self.header, full, sampled, sampled_bytes, full_bytes) | unrecorded_in(self.header)
         return {name: count for name, count in counts.items() if count}
 
     def pass_on(self, receiver: DrainReceiver) -> None:
@@ -288,7 +288,7 @@ def read_cell(memory: memoryview, pid: int) -> bytes | None:
 def _entry(pid: int, header: bytes, slot: bytes, lines: bytes, definitions: bytes) -> bytes:
     _, tid, head, full, _, sampled, sampled_bytes, full_bytes, *_ = _SLOT.unpack_from(slot)
     counts = counts_of(header, full, sampled, sampled_bytes, full_bytes)
-    is_counted = any(counts.values()) or any(header[_BOUNDS])
+    is_counted = any(counts.values()) or any(header[_BOUNDS]) or bool(unrecorded_in(header))
     size = _LINES_AT + len(lines) + len(definitions)
     token = _LIMITS.unpack_from(header)[4]
     head_of_entry = _HEAD.pack(size, pid, token, tid, head, len(definitions), is_counted)

@@ -167,8 +167,12 @@ class ProcessImage:
         self.counted_s = now_s
         self.is_uncounted = False
         first, *others = self.regions
-        counts = first.counts()
-        for more in (first.counters, *(each for region in others for each in (region.counts(), region.counters))):
+        ended = self.watch == GONE
+        counts = first.counts(ended=ended)
+        for more in (
+            first.counters,
+            *(each for region in others for each in (region.counts(ended=ended), region.counters)),
+        ):
             for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
         if self.defers_release:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import struct
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,12 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .....events import ProtocolError
-from .....events.losses import DETAILS
 from ..records.definition_log import DefinitionLog
 from ..records.fences import fence
+from ..records.image_header import counts_of, unrecorded_in
 from ..records.lines import Lines, marks
 from ..records.ring_layout import (
-    BOUNDS,
     COLLECTOR_ASLEEP,
     ENTRY,
     HEADER,
@@ -53,18 +51,6 @@ _VIEWS: Final = (
     "_seen", "_wakes",
 )  # fmt: skip
 _WORD: Final = 2**64 - 1
-_EVENTS: Final = struct.Struct("<5Q")
-"""lost_before, dropped_no_slot, dropped_reentrant, definitions_dropped, left_out."""
-_BYTES: Final = struct.Struct("<3Q")
-"""lost_before_bytes, dropped_no_slot_bytes, dropped_reentrant_bytes."""
-_COUNT: Final = struct.Struct("<Q")
-"""children_unheard or missed_before."""
-_BOUNDS: Final = struct.Struct(f"<{len(BOUNDS)}Q")
-_EVENTS_AT, _BYTES_AT, _UNHEARD_AT, _BOUNDS_AT, _MISSED_AT = (
-    field_at(HEADER, name)
-    for name in ("lost_before", "lost_before_bytes", "children_unheard", "bounds_met", "missed_before")
-)
-_BOUND_COUNTERS: Final = tuple(DETAILS + name for name in BOUNDS)
 _TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)
 """Words of a slot: dropped_full, made, sampled_out, sampled_out_bytes, dropped_bytes."""
 _PIECE_LINES: Final = 8192
@@ -286,10 +272,15 @@ class Region:
         """True when no ring contains a record."""
         return bool((self._heads == self._tails).all())
 
-    def counts(self) -> dict[str, int]:
-        """Return what the process could not or must not record, by reason, cumulative."""
+    def counts(self, *, ended: bool = False) -> dict[str, int]:
+        """Return what the process could not or must not record, by reason, cumulative.
+
+        Args:
+            ended: whether the process image has ended, so that what it has not recorded yet is lost.
+        """
         full, _, sampled, bytes_sampled, bytes_full = self._tallies.sum(axis=0).tolist()
-        return counts_of(self._memory, full, sampled, bytes_sampled, bytes_full)
+        counts = counts_of(self._memory, full, sampled, bytes_sampled, bytes_full)
+        return {**counts, **unrecorded_in(self._memory)} if ended else counts
 
     def close(self) -> None:
         """Unmaps the region."""
@@ -319,43 +310,6 @@ def check_is_sealed(descriptor: int) -> int:
     if size < HEADER_BYTES or not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
         raise ProtocolError("a region is a memfd sealed against shrinking, with a header")
     return size
-
-
-def counts_of(
-    header: bytes | memoryview, full: int, sampled: int, bytes_sampled: int, bytes_full: int
-) -> dict[str, int]:
-    """Return what a process could not or must not record, by reason, cumulative.
-
-    Args:
-        header: header of its first region.
-        full: calls that found their ring full.
-        sampled: calls left out by sampling.
-        bytes_sampled: bytes of these calls.
-        bytes_full: bytes of the calls in ``full``.
-    """
-    before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(header, _EVENTS_AT)
-    bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(header, _BYTES_AT)
-    (unheard,) = _COUNT.unpack_from(header, _UNHEARD_AT)
-    (missed,) = _COUNT.unpack_from(header, _MISSED_AT)
-    met = _BOUNDS.unpack_from(header, _BOUNDS_AT)
-    return {
-        "events_dropped:ring_full": full,
-        "events_dropped:no_slot": no_slot,
-        "events_dropped:reentrant": reentrant,
-        "events_dropped:collector_gone": before,
-        "events_dropped:collector_late": missed,
-        "bytes_dropped:ring_full": bytes_full,
-        "bytes_dropped:no_slot": bytes_no_slot,
-        "bytes_dropped:reentrant": bytes_reentrant,
-        "bytes_dropped:collector_gone": bytes_before,
-        "processes_unheard": unheard,
-        "events_left_out": left_out,
-        "events_sampled_out": sampled,
-        "bytes_sampled_out": bytes_sampled,
-        "definitions_dropped": definitions,
-        # overflows of the tracer's tables; tables that never overflowed are left out
-        **({name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}),
-    }
 
 
 def _end_of_records(lines: Lines, most: int) -> int:

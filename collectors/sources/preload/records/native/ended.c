@@ -95,7 +95,8 @@ static bool has_counts(const struct iotide_header *header, const struct iotide_s
                    load(&header->dropped_reentrant) | load(&header->definitions_dropped) | load(&header->left_out) |
                    load(&header->dropped_no_slot_bytes) | load(&header->dropped_reentrant_bytes) |
                    load(&header->children_unheard) | load(&header->missed_before) | load(&slot->sampled_out) |
-                   load(&slot->sampled_out_bytes) | load(&slot->dropped_bytes);
+                   load(&slot->sampled_out_bytes) | load(&slot->dropped_bytes) |
+                   (load(&header->unrecorded_streams) && load(&header->unrecorded_bytes));
     for (int i = 0; i < IOTIDE_BOUNDS; i++)
         any |= load(&header->bounds_met[i]);
     return any != 0;

@@ -13,7 +13,7 @@ from iotide.collectors.sources.preload.records.lines import split
 from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, ENTRY_FILE, RECORD
 from iotide.collectors.sources.preload.rings.region import Region
 from iotide.events import ProtocolError
-from iotide.events.losses import DETAILS
+from iotide.events.losses import DETAILS, LAST_CHARACTERS, LAST_CHARACTERS_BYTES
 from support.tracing.regions import PAGE, MadeRegion, words_lines
 
 
@@ -177,6 +177,20 @@ def test_counts_are_those_of_the_header_and_of_all_slots(values: list[int]) -> N
         expected = {**dict(zip(OF_HEADER, values, strict=False)), **dict(zip(OF_SLOTS, of_slots, strict=True))}
         assert region.counts() == expected
         region.close()
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_characters_that_are_not_recorded_are_lost_when_the_process_has_ended(streams: int, most: int) -> None:
+    with MadeRegion(slots=2) as made:
+        region = Region(made.descriptor)
+        made.set(unrecorded_streams=streams, unrecorded_bytes=most)
+        told = region.counts(ended=True)
+        running = region.counts()
+        region.close()
+    valid = 0 < streams < 2**63 and 0 < most < 2**63
+    lost = {LAST_CHARACTERS: streams, LAST_CHARACTERS_BYTES: most} if valid else {}
+    assert {name: count for name, count in told.items() if name.startswith(DETAILS)} == lost
+    assert told == running | lost
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=16, max_size=16))

@@ -109,7 +109,8 @@ def test_layout_is_that_of_the_tracer() -> None:
     records=st.lists(st.tuples(st.integers(1, 3), st.lists(st.integers(0, 2**64 - 1), max_size=9)), max_size=6),
     files=st.lists(st.binary(min_size=1, max_size=40), max_size=5),
     counters=st.dictionaries(
-        st.sampled_from(["lost_before", "dropped_no_slot", "left_out", "missed_before"]), st.integers(0, 2**63)
+        st.sampled_from(["lost_before", "left_out", "missed_before", "unrecorded_streams", "unrecorded_bytes"]),
+        st.integers(0, 2**63),
     ),
 )
 def test_result_of_an_ended_process_is_that_of_its_region(

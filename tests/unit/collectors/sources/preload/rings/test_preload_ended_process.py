@@ -101,7 +101,16 @@ def mapped_result(made: MadeRegion, pid: int) -> list[tuple[Any, ...]]:
     records=st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 2**64 - 1), max_size=20)), max_size=8),
     files=st.lists(st.binary(min_size=1, max_size=40), max_size=5),
     counters=st.dictionaries(
-        st.sampled_from(["lost_before", "dropped_no_slot", "dropped_reentrant_bytes", "left_out", "missed_before"]),
+        st.sampled_from(
+            [
+                "lost_before",
+                "dropped_reentrant_bytes",
+                "left_out",
+                "missed_before",
+                "unrecorded_streams",
+                "unrecorded_bytes",
+            ]
+        ),
         st.integers(0, 2**63),
     ),
     of_slot=st.dictionaries(

@@ -1,0 +1,102 @@
+"""Single characters that a process has read since the last record: recorded at its end, or a loss of a killed one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from iotide.events import Kind
+from iotide.events.losses import LAST_CHARACTERS, LAST_CHARACTERS_BYTES
+from support.system.commands import iotide
+from support.tracing.compiled_programs import built
+from support.tracing.tracing import Tracing
+
+READ = 100
+BUFFER = 4096
+KILLS = ("kill", "abort", "vfork")
+ENDS = ("return", "_exit", "quick_exit", "execve")
+
+
+@pytest.fixture
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory, "ended_characters.c")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file"
+    path.write_text("a line of twenty....\n" * 1000)
+    return path
+
+
+def lost(tracing: Tracing) -> dict[str, int]:
+    return {name: count for name, count in tracing.losses.items() if "dropped" in name}
+
+
+@pytest.mark.parametrize("end", KILLS)
+@pytest.mark.parametrize("streams", [1, 3])
+@pytest.mark.parametrize("use", ["getc", "inline"])
+def test_killed_process_has_lost_its_last_characters(
+    tracing: Tracing, program: Path, file: Path, use: str, streams: int, end: str
+) -> None:
+    tracing.run([program, file, use, str(streams), end])
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == 0
+    assert lost(tracing) == {LAST_CHARACTERS: streams, LAST_CHARACTERS_BYTES: streams * BUFFER}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("use", ["getc", "inline", "wide"])
+def test_process_that_ends_by_itself_has_lost_none(
+    tracing: Tracing, program: Path, file: Path, use: str, end: str
+) -> None:
+    tracing.run([program, file, use, "2", end])
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == 2 * READ
+    assert lost(tracing) == {}
+
+
+@pytest.mark.parametrize("use", ["none", "fread", "fgets", "closed", "putc"])
+@pytest.mark.parametrize("end", ["kill", "abort", "child-kill"])
+def test_nothing_is_lost_by_a_killed_process_without_characters_that_it_has_read(
+    tracing: Tracing, program: Path, file: Path, use: str, end: str
+) -> None:
+    tracing.run([program, file, use, "2", end])
+    assert lost(tracing) == {}
+
+
+def test_lost_wide_characters_are_told(tracing: Tracing, program: Path, file: Path) -> None:
+    tracing.run([program, file, "wide", "1", "kill"])
+    assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: BUFFER}
+
+
+def test_characters_that_another_call_has_written_are_told(tracing: Tracing, program: Path, file: Path) -> None:
+    """They are recorded when the next ones fill the buffer, but they are in the file."""
+    tracing.run([program, file, "flushed", "1", "kill"])
+    assert file.read_bytes().startswith(READ * b"x")
+    assert tracing.bytes_by_path(Kind.WRITE)[str(file)] == 10_000
+    assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: READ}
+
+
+def test_exec_that_fails_has_recorded_what_was_read(tracing: Tracing, program: Path, file: Path) -> None:
+    tracing.run([program, file, "getc", "1", "failed-execve"])
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == READ
+    assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: BUFFER - READ}
+
+
+def test_forked_child_has_losses_of_its_own(tracing: Tracing, program: Path, file: Path) -> None:
+    tracing.run([program, file, "getc", "2", "child-kill"])
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == 2 * READ
+    assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: BUFFER}
+
+
+@pytest.mark.parametrize(("end", "exact"), [("kill", False), ("child-kill", False), ("return", True)])
+def test_run_tells_of_lost_characters(program: Path, file: Path, tmp_path: Path, end: str, exact: bool) -> None:
+    done = iotide("run", "-o", "report", "--", str(program), str(file), "getc", "1", end, cwd=tmp_path)
+    sentence = (
+        "1 open file of killed processes whose last single characters (getc) are not recorded (at most 4,096 bytes)"
+    )
+    assert (sentence in done.stderr) == (not exact)
+    assert ("iotide: complete: no call was lost" in done.stderr) == exact
+    assert (sentence in (tmp_path / "report" / "report.html").read_text()) == (not exact)
+    (archive,) = (tmp_path / "report").glob("*.iotide")
+    told = iotide("archive", "info", str(archive), cwd=tmp_path)
+    assert (sentence in told.stdout + told.stderr) == (not exact)
