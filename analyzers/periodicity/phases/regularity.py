@@ -200,14 +200,14 @@ def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: boo
     """Count intervals across missed phases as several, and excludes stray intervals.
 
     This is done if such a mixture is far more likely than intervals of one kind, and the remaining intervals are alike.
-    If no phase can have been missed, only pauses are excluded. After the last pause, two phases must confirm the
+    If no phase can have been missed, only pauses are excluded. After the first pause, two phases must confirm the
     period.
     """
     n = len(found.intervals)
     if n < _INTERVALS.min_intervals or float(found.intervals.min()) <= 0 or not _has_longer(found.intervals):
         return found
     pauses = found.intervals > (_INTERVALS.max_missed + 0.5) * float(np.sort(found.intervals)[n // 2])
-    if pauses[-1]:
+    if pauses[-1] and not pauses[:-1].any():
         return found
     reading = classify_intervals(found.intervals)
     multiple = reading.multiple if allow_missed else np.where(pauses, 0, 1)

@@ -117,6 +117,20 @@ def test_pauses_of_an_even_program_are_none_of_its_intervals() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
+def test_first_phase_after_a_further_pause_continues_the_period(seed: int) -> None:
+    """A period that went on after the first pause of a program goes on after the next ones."""
+    rng = np.random.default_rng(seed)
+    period, every, shifts = rng.uniform(20, 400), int(rng.integers(6, 13)), int(rng.integers(2, 5))
+    intervals = period * rng.normal(1, rng.uniform(0.002, 0.03), every * shifts)
+    intervals[every - 1 :: every] += period * rng.uniform(3, 7) * rng.normal(1, 0.1, shifts)
+    found = measured(intervals)
+    assert found.stray == shifts
+    assert found.period == pytest.approx(period, rel=0.03)
+    first = measured(intervals[:every])
+    assert first.stray == 0  # of one interval nobody knows whether it is a pause or a new period
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_uneven_intervals_of_another_length_are_no_new_period(seed: int) -> None:
     rng = np.random.default_rng(seed)
     intervals = np.concatenate([rng.normal(100, 3, 20), 300 * rng.gamma(4, 1 / 4, 20)])
