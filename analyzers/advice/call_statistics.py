@@ -153,6 +153,19 @@ class CallStatistics:
         return self._names[3]
 
     @cached_property
+    def is_folder(self) -> Flags:
+        """Whether each file is a folder. Where a trace has no types, a path is a folder if another one is below it."""
+        above = set()
+        for folder in self.folders:
+            while folder and folder not in above:
+                above.add(folder)
+                folder = dirname(folder)
+        types = np.array([info.type for info in self.files])
+        named = np.array([info.path in above or info.path.endswith("/") for info in self.files], np.bool_)
+        found: Flags = (types == FileType.DIRECTORY) | (named & (types == FileType.UNKNOWN))
+        return found
+
+    @cached_property
     def place_of(self) -> Ints:
         """Place of each file for grouping findings, int64[files].
 
@@ -350,8 +363,7 @@ class Calls:
     @cached_property
     def of_folders(self) -> Flags:
         """Rows of calls on folders."""
-        folders = np.array([info.type == FileType.DIRECTORY for info in self.statistics.files], np.bool_)
-        return folders[self.file]
+        return self.statistics.is_folder[self.file]
 
     @cached_property
     def lookups(self) -> Flags:

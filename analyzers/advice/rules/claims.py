@@ -237,6 +237,10 @@ def finding_of(
 
 
 def _examples(statistics: CallStatistics, file: Ints, ns: Floats) -> list[str]:
+    """Return the files with the most time. Folders are examples only of findings about folders alone."""
     times = np.bincount(file, ns)
+    is_file = ~statistics.is_folder[: len(times)]
+    if (times[is_file] > 0).any():
+        times = times * is_file
     order = np.argsort(-times, kind="stable")[:_EXAMPLES].tolist()
     return [path for each in order if times[each] > 0 and (path := statistics.path(each))]

@@ -20,11 +20,11 @@ MIB = 2**20
 Call = tuple[str, Mapping[str, object]]
 
 
-def advice_of(paths: Sequence[str], *calls: Call) -> Advice:
+def advice_of(paths: Sequence[str | FileInfo], *calls: Call) -> Advice:
     """Analyse calls by name and columns, 10 ms apart."""
     names = JobNames(10_000, 10_000)
     for path in paths:
-        names.file(FileInfo(path))
+        names.file(FileInfo(path) if isinstance(path, str) else path)
     analyzer = make(context(names))
     assert analyzer is not None
     info = StreamInfo(job="j", source="t", host="n", pid=7)
@@ -105,6 +105,36 @@ def test_folders_are_not_files_even_if_removed_before_they_are_looked_up() -> No
     ]
     assert "fewer files and folders" in advice.findings[1].change
     assert (advice.spent.opening_s, advice.spent.lookup_s, advice.spent.names_s) == pytest.approx((0, 3.6, 1.2))
+
+
+@pytest.mark.parametrize("folder", ["/", "/ax", "/ax/"])
+def test_folder_of_unknown_type_is_told_by_its_name_or_the_names_below(folder: str) -> None:
+    """Finished traces often have no types. The folder is opened to be listed, and is no file."""
+    paths = [folder, *(f"/{'abcdefghijklmnopqrst'[at % 20]}x/f{at}" for at in range(300))]
+    listed = of(Kind.CREATE, 3, duration=10**8)
+    found = advice_of(paths, ("open", listed), ("open", of(Kind.CREATE, 300, file=2 + np.arange(300)))).findings
+    (small,) = [each for each in found if each.cause == "many_files"]
+    assert small.title.startswith("300 files of 0 B each in /")
+    assert (small.files, small.calls, small.seconds) == (300, 300, pytest.approx(1.2))
+    assert folder not in small.examples
+
+
+@pytest.mark.parametrize("known", [FileType.UNKNOWN, FileType.DIRECTORY])
+def test_folder_among_files_is_no_example_of_them(known: FileType) -> None:
+    paths = [FileInfo("/x/data.d", known), *(FileInfo(f"/x/data.{at}") for at in range(99)), FileInfo("/x/data.d/f")]
+    file = 1 + np.arange(900) % 100
+    looks = of(Kind.OTHER, 900, file=file, handle=0) | {"duration": np.where(file == 1, 9, 4) * 10**6}
+    (found,) = advice_of(paths, ("stat", looks)).findings
+    assert "100 files and folders" in found.title
+    assert (len(found.examples), "/x/data.d" in found.examples) == (3, False)
+
+
+def test_folders_are_the_examples_of_a_finding_about_folders() -> None:
+    paths = [*(f"/scratch/{at}" for at in range(300)), *(f"/scratch/{at}/x" for at in range(300))]
+    looks = of(Kind.OTHER, 300, file=1 + np.arange(300), handle=0)
+    (found,) = advice_of(paths, ("stat", looks)).findings
+    assert "300 folders in /scratch" in found.title
+    assert len(found.examples) == 3
 
 
 @pytest.mark.parametrize(("visits", "told"), [(2, "looked at about once"), (20, "Look once and remember")])
