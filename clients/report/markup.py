@@ -55,7 +55,7 @@ def picture(svg: str | None, nothing: str) -> str:
     """Return a chart, or the reason why there is none."""
     if svg is None:
         return f"<p>No picture: {escape(nothing)}.</p>"
-    return f'<div class="picture">{svg}</div>'
+    return f'<div class="picture" tabindex="0" role="group" aria-label="Chart">{svg}</div>'
 
 
 def sentence(text: str) -> str:

@@ -41,6 +41,29 @@ function drawn(name, attributes, text) {
   return made;
 }
 
+/** Returns the boxes that scroll, by the heading above and their place below it. */
+function boxesByHeading() {
+  const boxes = new Map();
+  let heading = "", count = 0;
+  for (const each of document.querySelectorAll("h2, h3, [role=group][tabindex]")) {
+    if (each.matches("h2, h3")) [heading, count] = [each.textContent, 0];
+    else boxes.set(`${heading} ${count += 1}`, each);
+  }
+  return boxes;
+}
+
+/** Changes the page; boxes stay where they are scrolled to, and the box with the focus keeps it. */
+function keepingPlaces(change) {
+  const before = [...boxesByHeading()].map(([key, box]) => [key, box.scrollLeft, box === document.activeElement]);
+  change();
+  const after = boxesByHeading();
+  for (const [key, left, isHeld] of before) {
+    const box = after.get(key);
+    if (box && box.scrollLeft !== left) box.scrollLeft = left;
+    if (box && isHeld && box !== document.activeElement) box.focus({ preventScroll: true });
+  }
+}
+
 /** Says how fresh the page is. */
 function say(text, isBad) {
   const status = document.getElementById("status");

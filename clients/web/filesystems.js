@@ -94,7 +94,9 @@ async function look() {
     const live = lives[place], box = element("section", undefined, { className: "system" });
     box.append(element("h2", system.file_system), element("p", facts(system), { className: "soft" }));
     const clashes = contention.collisions.filter((each) => each.file_system === system.file_system);
-    box.append(timeline(system, live, totals, clashes, live.made_at_s));
+    const scrolled = element("div", undefined, { className: "wide", tabIndex: 0, role: "group", ariaLabel: "Chart" });
+    scrolled.append(timeline(system, live, totals, clashes, live.made_at_s));
+    box.append(scrolled);
     for (const clash of clashes.slice(0, 5)) {
       box.append(element("p", `Collision expected at ${clock(clash.start_s.value)} (${Math.round(clash.probability * 100)} % sure): `
         + `${partsOf(clash)} want ${rate(clash.demand)}${clash.excess > 1 ? `, ${clash.excess.toFixed(1)} times what there is` : ""}.`));
@@ -102,7 +104,7 @@ async function look() {
     made.push(box);
   });
   if (!contention.file_systems.length) made.push(element("p", "No job has used a file system yet."));
-  document.getElementById("systems").replaceChildren(...made);
+  keepingPlaces(() => document.getElementById("systems").replaceChildren(...made));
   say(`as of ${clock(now)}`);
 }
 

@@ -21,7 +21,7 @@ async function look() {
   if (answer.status === 404) throw new Error("nothing of this job is held now; asking again");
   if (!answer.ok) throw new Error(`the aggregator answers ${answer.status}`);
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  exchange(fresh);
+  keepingPlaces(() => exchange(fresh));
   say(document.body.dataset.state === "ended" ? "" : `as of ${clock(Date.now() / 1000)}`);
 }
 

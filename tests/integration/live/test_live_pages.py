@@ -25,7 +25,7 @@ from iotide.events import FileInfo, FileType, Kind, make_batch
 from support.places import ROOT
 from support.servers.proxy import proxied
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
-from support.system.accessibility import keep_loaded, serious_findings
+from support.system.accessibility import LEAST_LETTERS, keep_loaded, serious_findings
 from support.system.browser import Page, open_browser
 from support.system.commands import IOTIDE
 from support.system.line_process import LineProcess
@@ -320,6 +320,41 @@ async def test_pages_work_below_the_prefix_of_a_proxy(tmp_path: Path) -> None:
         await shown(tmp_path, look)
 
 
+_SCROLLED = """(() => {
+    const wide = () => [...boxesByHeading()].filter(([, box]) => box.scrollWidth > box.clientWidth + 60);
+    window.left = () => Object.fromEntries(wide().map(([key, box]) => [key, box.scrollLeft]));
+    for (const [, box] of wide()) box.scrollLeft = 50;
+    window.box = wide()[0][1];
+    box.focus({ preventScroll: true });
+})()"""
+
+
+@pytest.mark.slow
+async def test_boxes_keep_their_place_and_focus_while_pages_follow_the_jobs(tmp_path: Path) -> None:
+    """Charts and tables are wider than a telephone. A page that goes on must not scroll back what is being read."""
+    need("chromium")
+    jobs = Jobs()
+    async with running(jobs, "alpha", "beta", contention={"interval_s": 0.1}) as server:
+
+        def look(page: Page) -> None:
+            for path, ready in (("/jobs/alpha", ".picture"), ("/filesystems", "rect.phase")):
+                page.open(f"{server.http_url}{path}")
+                page.until(f"document.querySelector('{ready}')")
+                page.resize(400, 900)
+                page.value(_SCROLLED)
+                before = page.value("left()")
+                assert set(before.values()) == {50}, path
+                jobs.write("alpha", phases=1)
+                page.until("!box.isConnected")
+                after = page.value("left()")
+                assert {key: after[key] for key in before} == before, path
+                assert page.value("document.activeElement === boxesByHeading().get(Object.keys(left())[0])"), path
+                page.resize(0, 0)
+            is_clean(page, server)
+
+        await shown(tmp_path, look)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_path: Path, scheme: str) -> None:
@@ -341,6 +376,8 @@ async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_
                 assert serious_findings(page, scheme=scheme) == [], path
                 page.resize(400, 900)
                 assert page.value("document.documentElement.scrollWidth") <= 400, path  # as on a telephone
+                assert (least := page.value(LEAST_LETTERS)) is None or least >= 9, path
+                assert (least is None) == (path in ("/", "/api/v1/docs", "/jobs/alpha/layers"))
                 page.resize(0, 0)
             is_clean(page, server)
 

@@ -29,6 +29,17 @@ def rules() -> str:
     return Path(package.__path__[0], "axe.min.js").read_text()
 
 
+LEAST_LETTERS = """(() => {
+    const shown = [...document.querySelectorAll('svg text')].filter(each => each.getBoundingClientRect().width);
+    const sizes = shown.map(each => {
+        const matrix = each.getScreenCTM();
+        return parseFloat(getComputedStyle(each).fontSize) * Math.hypot(matrix.a, matrix.b);
+    });
+    return sizes.length ? Math.min(...sizes) : null;
+})()"""
+"""Size of the smallest letters of all charts of a page, px; null without charts."""
+
+
 def keep_loaded(page: Page) -> None:
     """Keep pages that are opened later from loading themselves again."""
     page.call("Page.addScriptToEvaluateOnNewDocument", source=_COUNTED)
