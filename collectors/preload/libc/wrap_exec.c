@@ -334,24 +334,24 @@ STARTS(posix_spawnp)
     return cancel_report(&look, path, call);
 
 EXPORT int execve(const char *path, char *const words[], char *const environment[]) {
-    iotide_record_all_characters();
+    iotide_record_all_characters(false);
     STARTING(path, environment, inspect, continue_after(REAL(execve)(path, words, environment_given)))
 }
 
 EXPORT int execv(const char *path, char *const words[]) {
-    iotide_record_all_characters();
+    iotide_record_all_characters(false);
     STARTING(path, environ, inspect,
              continue_after(look.barred ? REAL(execve)(path, words, environment_given) : REAL(execv)(path, words)))
 }
 
 EXPORT int execvp(const char *name, char *const words[]) {
-    iotide_record_all_characters();
+    iotide_record_all_characters(false);
     STARTING(name, environ, inspect_on_path,
              continue_after(look.barred ? REAL(execvpe)(name, words, environment_given) : REAL(execvp)(name, words)))
 }
 
 EXPORT int execvpe(const char *name, char *const words[], char *const environment[]) {
-    iotide_record_all_characters();
+    iotide_record_all_characters(false);
     STARTING(name, environment, inspect_on_path, continue_after(REAL(execvpe)(name, words, environment_given)))
 }
 

@@ -14,7 +14,7 @@ static uint64_t text_of(const FILE *made, const char *text) {
 /* mode: NULL if the call has none. */
 static FILE *record_open(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
                          const char *mode) {
-    iotide_forget_characters(stream);
+    iotide_remove_stream(stream);
     if (span.start_ns) {
         iotide_end_span(&span);
         int fd = iotide_stream_descriptor(stream);
@@ -61,7 +61,7 @@ FREOPEN(freopen64)
 EXPORT FILE *popen(const char *command, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(popen));
     FILE *stream = REAL(popen)(command, mode);
-    iotide_forget_characters(stream);
+    iotide_remove_stream(stream);
     if (span.start_ns) {
         iotide_end_span(&span);
         int fd = iotide_stream_descriptor(stream);
@@ -76,7 +76,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
 EXPORT FILE *fdopen(int fd, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(fdopen));
     FILE *stream = REAL(fdopen)(fd, mode);
-    iotide_forget_characters(stream);
+    iotide_remove_stream(stream);
     if (span.start_ns) {
         iotide_end_span(&span);
         struct iotide_target under = iotide_descriptor_target(fd);

@@ -5,24 +5,14 @@
  * Characters moved without a call are the difference of the stream's position to that after the last call. It is only
  * taken in streams that one thread uses, because other threads move the position before they are seen. */
 #include "recording/characters.h"
-#include "base/raw_syscall.h"
-#include "base/user_text.h"
 #include "tracer.h"
 #include "sites_stdio.h"
 
 #include <pthread.h>
 
-#define WAYS 8 /* streams in use whose addresses have the same hash */
-#define SETS (IOTIDE_STREAMS / WAYS)
-#define MAGIC 0xfbad0000u /* of glibc's streams */
-#define MAGIC_MASK 0xffff0000u
 #define MUCH 4096 /* bytes that are recorded although the stream's buffer was not seen to be filled or emptied */
 
-static FILE *_Atomic streams[SETS][WAYS];
-struct iotide_characters iotide_characters[IOTIDE_STREAMS];
-static _Atomic uint64_t used; /* one bit per set */
 static _Atomic bool forking;  /* positions are those of the fork; remains true in the child */
-_Static_assert(SETS == 64, "a bit each");
 
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
@@ -63,11 +53,7 @@ static void update_unrecorded(struct iotide_characters *of, FILE *stream) {
     set_unrecorded(of, moved);
 }
 
-/* ---- table of streams ---- */
-
-static uint32_t set_of(const FILE *stream) {
-    return (uint32_t)((uint64_t)(uintptr_t)stream * UINT64_C(0x9e3779b97f4a7c15) >> 58);
-}
+/* ---- streams of this process ---- */
 
 static void mark(struct iotide_characters *of, FILE *stream) {
     STORE(of->read_at, stream->_IO_read_ptr);
@@ -90,26 +76,6 @@ static void begin(struct iotide_characters *of, FILE *stream) {
     STORE(of->owner, &iotide_self);
     STORE(of->stream, stream);
     STORE(of->process, iotide_own_pid);
-}
-
-static int find(const FILE *stream, uint32_t set) {
-    for (int way = 0; way < WAYS; way++)
-        if (LOAD(streams[set][way]) == stream)
-            return way;
-    return -1;
-}
-
-static int find_or_add(FILE *stream, uint32_t set) {
-    int way = find(stream, set);
-    for (int free = 0; way < 0 && free < WAYS; free++) {
-        FILE *found = NULL;
-        if (!atomic_compare_exchange_strong(&streams[set][free], &found, stream) && found != stream)
-            continue;
-        way = free;
-        STORE(iotide_characters[set * WAYS + (uint32_t)way].process, 0);
-        atomic_fetch_or_explicit(&used, UINT64_C(1) << set, memory_order_relaxed);
-    }
-    return way;
 }
 
 /* ---- moved bytes ---- */
@@ -198,13 +164,11 @@ static void add_uncalled(struct iotide_characters *of, FILE *stream) {
 }
 
 static struct iotide_characters *characters_of(FILE *stream) {
-    uint32_t set = set_of(stream);
-    int way = find_or_add(stream, set);
-    if (unlikely(way < 0)) {
+    struct iotide_characters *of = iotide_add_stream(stream);
+    if (unlikely(!of)) {
         iotide_count_overflow(BOUND_STREAMS);
         return NULL;
     }
-    struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
     const struct iotide_thread *owner;
     if (unlikely(LOAD(of->process) != iotide_own_pid)) {
         begin(of, stream);
@@ -217,13 +181,6 @@ static struct iotide_characters *characters_of(FILE *stream) {
 
 /* ---- all streams ---- */
 
-/* Streams may have been closed unseen, and their memory freed. */
-static bool is_open(FILE *stream, int descriptor) {
-    bool standard = stream == stdin || stream == stdout || stream == stderr;
-    return standard || (!iotide_restricted() && iotide_is_readable(stream, sizeof *stream) &&
-                        ((uint32_t)stream->_flags & MAGIC_MASK) == MAGIC && stream->_fileno == descriptor);
-}
-
 /* Of this process. A child begins with inherited ones in which it moved characters, and writes no pages for others. */
 static bool is_own(struct iotide_characters *of, FILE *stream) {
     if (likely(LOAD(of->process) == iotide_own_pid))
@@ -234,18 +191,18 @@ static bool is_own(struct iotide_characters *of, FILE *stream) {
     return moved;
 }
 
-/* Those of this process. all: also those that other threads use. */
-static void visit_streams(bool all, void (*visit)(struct iotide_characters *, FILE *)) {
-    for (uint64_t left = iotide_is_tracing() && iotide_same_process() ? LOAD(used) : 0; left; left &= left - 1) {
-        uint32_t set = (uint32_t)__builtin_ctzll(left);
-        for (int way = 0; way < WAYS; way++) {
-            struct iotide_characters *of = &iotide_characters[set * WAYS + (uint32_t)way];
-            FILE *stream = LOAD(streams[set][way]);
-            if (stream && (all || LOAD(of->owner) == &iotide_self) && is_open(stream, LOAD(of->descriptor)) &&
-                is_own(of, stream))
-                visit(of, stream);
-        }
-    }
+/* Streams that this thread alone uses: others move the position before they are seen. */
+static bool is_of_thread(struct iotide_characters *of, FILE *stream) {
+    return LOAD(of->owner) == &iotide_self && is_own(of, stream);
+}
+
+static bool has_streams(void) {
+    return iotide_is_tracing() && iotide_same_process();
+}
+
+static void visit_streams_of_thread(iotide_stream_visit *visit) {
+    if (has_streams())
+        iotide_visit_streams(true, is_of_thread, visit);
 }
 
 static void record_at_end(struct iotide_characters *of, FILE *stream) {
@@ -265,7 +222,7 @@ struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use)
     if (!is_traced(KIND_READ))
         return NULL;
     if (!stream) {
-        visit_streams(false, record_at_end);
+        visit_streams_of_thread(record_at_end);
         return NULL;
     }
     struct iotide_characters *of = characters_of(stream);
@@ -282,7 +239,7 @@ void iotide_after_stream_call(struct iotide_characters *of, FILE *stream) {
         mark(of, stream);
         update_unrecorded(of, stream);
     } else if (!stream)
-        visit_streams(false, mark);
+        visit_streams_of_thread(mark);
 }
 
 struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind) {
@@ -346,13 +303,15 @@ void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t
 
 /* ---- forks ---- */
 
+/* Writes nothing for a stream that has not been used since: after an earlier fork that would copy pages. */
 static void add_and_mark(struct iotide_characters *of, FILE *stream) {
     add_uncalled(of, stream);
-    mark(of, stream);
+    if (LOAD(of->read_at) != stream->_IO_read_ptr || LOAD(of->write_at) != stream->_IO_write_ptr)
+        mark(of, stream);
 }
 
 static void before_fork(void) {
-    visit_streams(false, add_and_mark);
+    visit_streams_of_thread(add_and_mark);
     STORE(forking, true);
 }
 
@@ -370,29 +329,22 @@ void iotide_close_characters(FILE *stream) {
     struct iotide_characters *of = iotide_before_stream_call(stream, true);
     if (of)
         set_unrecorded(of, 0);
-    iotide_forget_characters(stream);
+    iotide_remove_stream(stream);
 }
 
-void iotide_forget_characters(FILE *stream) {
-    uint32_t set = set_of(stream);
-    int way = stream ? find(stream, set) : -1;
-    if (way >= 0) {
-        STORE(iotide_characters[set * WAYS + (uint32_t)way].stream, NULL);
-        STORE(streams[set][way], NULL);
-    }
-}
-
-void iotide_record_all_characters(void) {
-    visit_streams(true, record_at_end);
+void iotide_record_all_characters(bool waits) {
+    if (has_streams())
+        iotide_visit_streams(waits, is_own, record_at_end);
 }
 
 void iotide_continue_characters(void) {
-    visit_streams(true, update_unrecorded);
+    if (has_streams())
+        iotide_visit_streams(false, is_own, update_unrecorded);
 }
 
 /* Before the destructor that ends the process's tracing. */
 __attribute__((destructor(102))) static void end(void) {
     int error = errno;
-    iotide_record_all_characters();
+    iotide_record_all_characters(true);
     errno = error;
 }

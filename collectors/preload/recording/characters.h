@@ -3,32 +3,14 @@
 #define IOTIDE_CHARACTERS_H
 
 #include "recording/session.h"
-#include "state/state.h"
+#include "tables/streams.h"
 
 #include <stdio.h>
-
-/* Those of one stream. */
-struct iotide_characters {
-    FILE *_Atomic stream;
-    const struct iotide_thread *_Atomic owner;      /* the thread that uses it; NULL: several do */
-    const char *_Atomic read_at, *_Atomic write_at; /* the stream's positions after the last call */
-    _Atomic int64_t moved;   /* bytes that are not recorded yet; negative: they were returned after they were recorded */
-    _Atomic int64_t fill_ns; /* time of calls that filled the buffer, which the next record has */
-    _Atomic int32_t unrecorded; /* its part of unrecorded_bytes in the process's first region, */
-    _Atomic pid_t process; /* a forked child counts from its fork */
-    _Atomic int descriptor; /* -1: none */
-    _Atomic uint16_t unrecorded_in; /* which has this iotide_generation, in its last bits */
-    _Atomic uint8_t kind;   /* of the moved bytes */
-};
-_Static_assert(sizeof(struct iotide_characters) == 64, "a cache line");
 
 /* Around each other call on a stream: its part of the buffer is not counted as characters. ends_use: characters before
  * the call are recorded before it. stream: NULL for all. Result NULL: not traced. */
 __attribute__((visibility("hidden"))) struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use);
 __attribute__((visibility("hidden"))) void iotide_after_stream_call(struct iotide_characters *of, FILE *stream);
-
-#define IOTIDE_STREAMS 512
-extern __attribute__((visibility("hidden"))) struct iotide_characters iotide_characters[IOTIDE_STREAMS];
 
 /* Whether a call that moves one character changes only the position in the buffer, which is counted by the next call that
  * does more. */
@@ -62,10 +44,9 @@ __attribute__((visibility("hidden"))) void iotide_return_character(struct iotide
 
 /* Before a stream is closed: records its characters. */
 __attribute__((visibility("hidden"))) void iotide_close_characters(FILE *stream);
-/* Of a new stream: another with its address may have been closed unseen. */
-__attribute__((visibility("hidden"))) void iotide_forget_characters(FILE *stream);
-/* Of all streams, before an exec or the end of the process. */
-__attribute__((visibility("hidden"))) void iotide_record_all_characters(void);
+/* Of all streams, before an exec or the end of the process. waits: it may wait for another thread that opens or closes a
+ * stream. */
+__attribute__((visibility("hidden"))) void iotide_record_all_characters(bool waits);
 /* After an exec that failed. */
 __attribute__((visibility("hidden"))) void iotide_continue_characters(void);
 

@@ -26,7 +26,7 @@ DESTROY int fclose(FILE *stream: stream)
 DESTROY int pclose(FILE *stream: stream)
     custom
 DESTROY int fcloseall(void)
-    before = iotide_record_all_characters()
+    before = iotide_record_all_characters(true)
 
 # ---- blocks and lines ----
 

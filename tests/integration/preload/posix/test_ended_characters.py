@@ -9,6 +9,7 @@ from iotide.events import Kind
 from iotide.events.losses import LAST_CHARACTERS, LAST_CHARACTERS_BYTES
 from support.system.commands import iotide
 from support.tracing.compiled_programs import built
+from support.tracing.programs import need
 from support.tracing.tracing import Tracing
 
 READ = 100
@@ -100,3 +101,24 @@ def test_run_tells_of_lost_characters(program: Path, file: Path, tmp_path: Path,
     (archive,) = (tmp_path / "report").glob("*.iotide")
     told = iotide("archive", "info", str(archive), cwd=tmp_path)
     assert (sentence in told.stdout + told.stderr) == (not exact)
+
+
+def test_fork_and_exit_make_no_system_call_for_each_stream(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path, tmp_path: Path
+) -> None:
+    program = built(tmp_path_factory, "forked_streams.c")
+    counts = []
+    for streams in (1, 50):
+        log = tmp_path / f"{streams}.st"
+        strace = [need("strace"), "-f", "--seccomp-bpf", "-qq", "-e", "trace=rt_sigprocmask", "-o", str(log)]
+        assert tracing.run([*strace, program, file, str(streams), "5"]).returncode == 0
+        counts.append(len(log.read_text().splitlines()))
+    assert counts[0] > 0
+    assert abs(counts[1] - counts[0]) < 50
+
+
+def test_other_threads_open_and_close_streams_while_the_process_forks_and_exits(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path
+) -> None:
+    done = tracing.run([built(tmp_path_factory, "forked_streams.c"), file, "20", "200", "threads"])
+    assert (done.returncode, done.stderr) == (0, "")

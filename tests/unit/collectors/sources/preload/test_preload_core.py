@@ -23,7 +23,7 @@ LAYERS = (
     ("state", ("state",)),
     ("state", ("region", "thread_memory", "library_copies", "clock", "path_buffers")),
     ("state", ("filters",)),
-    ("tables", ("definitions", "operation_numbers")),
+    ("tables", ("definitions", "operation_numbers", "streams")),
     ("tables", ("path_cache",)),
     ("tables", ("handle_map",)),
     ("tables", ("descriptors",)),
