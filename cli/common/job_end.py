@@ -31,12 +31,9 @@ def parse_end(ctx: click.Context, param: click.Parameter, value: str | None) -> 
             return time.time() + from_now_s
         raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param)
     try:
-        end_s = parse_time_s(value)
+        return parse_time_s(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param) from None
-    if end_s <= time.time():
-        raise click.BadParameter(f"{value!r} is in the past; {_EXPECTED}", ctx, param)
-    return end_s
 
 
 def parse_time_s(text: str) -> float:
@@ -61,19 +58,25 @@ def ends_at_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def end_of_job(given: float | None, environment: Mapping[str, str], say: Callable[[str], None]) -> float:
     """Return the end as Unix time, from the option, else from the batch system. Return 0 if unknown.
 
+    An end in the past is unknown and no error: a script may run later than planned, and its job beyond its limit.
+
     Args:
         given: the option.
         environment: variables of the batch system.
         say: callback with a message about an invalid value.
     """
-    if given is not None:
-        return given
-    text = environment.get(VARIABLE, "").strip()
-    if text.lower() in _NO_END:
-        return 0.0
-    try:
-        at_s = parse_time_s(text)
-    except ValueError:
-        say(f"{VARIABLE} is {text[:40]!r}, which is not a time: the job's end is not known")
+    source, at_s = "--ends-at", given
+    if at_s is None:
+        source, text = VARIABLE, environment.get(VARIABLE, "").strip()
+        if text.lower() in _NO_END:
+            return 0.0
+        try:
+            at_s = parse_time_s(text)
+        except ValueError:
+            say(f"{VARIABLE} is {text[:40]!r}, which is not a time: the job's end is not known")
+            return 0.0
+    if at_s <= time.time():
+        moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
+        say(f"{source} is {moment}, which has passed: the job's end is not known")
         return 0.0
     return at_s
