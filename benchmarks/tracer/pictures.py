@@ -1,11 +1,15 @@
-"""Renew the pictures of the documentation that show running jobs and a trace: docs/images/jobs.png and detect.png.
+"""Renew the pictures of the documentation that show running jobs, a trace and a report: jobs, detect and report.png.
 
-An aggregator, a collector and eight real programs run on this machine. Chromium draws the pages.
+An aggregator, a collector and eight real programs run on this machine. Chromium draws the pages. The report is that of
+the README's fio in /scratch, which is made if there is none (root). Its summary is printed, to renew the README, too.
+Arguments select pictures by name.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -61,13 +65,15 @@ WARM_UP_S: Final = float(os.environ.get("IOTIDE_PICTURES_S", "130"))
 
 
 def main() -> None:
-    """Draw both pictures."""
+    """Draw the pictures."""
+    drawers = {"detect": _draw_trace, "jobs": _draw_jobs, "report": _draw_report}
+    names = sys.argv[1:] or list(drawers)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         with open_browser(folder / "chromium") as page:
-            _draw_trace(page, folder)
-            _draw_jobs(page, folder)
-        for name in ("detect", "jobs"):
+            for name in names:
+                drawers[name](page, folder)
+        for name in names:
             _reduce(IMAGES / f"{name}.png")
         if page.complaints:
             raise SystemExit("\n".join(page.complaints))
@@ -89,6 +95,33 @@ def _draw_trace(page: Page, folder: Path) -> None:
     page.open((folder / "period.html").as_uri())
     height = int(page.value("document.documentElement.scrollHeight"))
     page.picture(IMAGES / "detect.png", width=960, height=height)
+
+
+def _draw_report(page: Page, _folder: Path) -> None:
+    """Trace the program of the README, and draw the first part of its report."""
+    readme = (IMAGES.parents[1] / "README.md").read_text()
+    command = re.search(r"^\$ iotide (run -- fio .*)$", readme, re.MULTILINE)
+    assert command is not None
+    scratch = Path("/scratch")
+    is_new = not scratch.exists()
+    scratch.mkdir(exist_ok=True)
+    try:
+        done = subprocess.run(
+            [*IOTIDE, *command[1].split()], cwd=scratch, check=True, stderr=subprocess.PIPE, text=True
+        )
+        print("".join(line for line in done.stderr.splitlines(keepends=True) if line.startswith("iotide:")))
+        report = re.search(r"^iotide: report: (\S+)", done.stderr, re.MULTILINE)
+        assert report is not None
+        page.open(Path(scratch, report[1]).as_uri())
+        page.resize(1080, 800)
+        height = int(page.value("document.querySelector('.picture').getBoundingClientRect().bottom + scrollY"))
+        page.picture(IMAGES / "report.png", width=1080, height=height)
+        shutil.rmtree(Path(scratch, report[1]).parent)
+        for each in scratch.glob("ckpt.0.*"):
+            each.unlink()
+    finally:
+        if is_new:
+            shutil.rmtree(scratch)
 
 
 def _draw_jobs(page: Page, folder: Path) -> None:
