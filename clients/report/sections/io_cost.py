@@ -23,7 +23,7 @@ class Cost(Struct, frozen=True):
     Attributes:
         slowest: rank or process that spends the most; "" if there is only one.
         slowest_s: its time in I/O, s.
-        slowest_share: its share; may exceed 1 if threads do I/O at the same time.
+        slowest_share: its share; without advice, it exceeds 1 if threads do I/O at the same time.
         mean_share: mean share of all ranks; None without ranks.
         overlaps: calls without a known rank or thread overlap, so that they take more than the observed time. The share
             is then the mean of the ranks; 0 without ranks.
