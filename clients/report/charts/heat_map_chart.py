@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Final
 
@@ -14,6 +15,8 @@ _LEFT: Final = 190.0
 _RIGHT: Final = 14.0
 _TOP: Final = 30.0
 _MAX_LABEL: Final = 26
+_PROCESS_ID: Final = re.compile(r":\d+\)?(?: and \d+ more)?$")
+"""End of a name: the process id, and the number of other processes of the row."""
 _LOWEST_ROW: Final = 13.0  # of a line of text
 _HUES: Final = (("write", "#0b6e99"), ("read", "#d9822b"), ("other calls", "#8a5fb0"))
 _STEPS: Final = (0.15, 0.35, 0.55, 0.75, 1.0)
@@ -78,18 +81,21 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
 
 
 def _label(name: str) -> str:
-    """Return a name with a shortened command; host and process id, of the first of several, are kept if there is room.
+    """Return a name with a shortened command; the process id is kept, and the host if there is room.
 
-    >>> _label("cat /etc/passwd /etc/group (vm:4687)"), _label("cat /etc/passwd (vm:4687) and 15 more")
-    ('cat /etc/pass... (vm:4687)', 'cat /etc/... (vm:4687) ...')
+    >>> _label("cat /etc/passwd /etc/group (vm:4687)"), _label("rank 3")
+    ('cat /etc/pass... (vm:4687)', 'rank 3')
+    >>> _label("cat /etc/passwd (login1.cluster.example.org:4687) and 3 more")
+    'cat /e...:4687) and 3 more'
     """
     if len(name) <= _MAX_LABEL:
         return name
     command, bracket, place = name.rpartition(" (")
-    place, _, more = place.partition(")")
-    place += ") ..." if more else ")"
     room = _MAX_LABEL - len(f"...{bracket}{place}")
-    return f"{command[:room]}...{bracket}{place}" if bracket and room > 2 else f"{name[: _MAX_LABEL - 3]}..."
+    if bracket and room > 2:
+        return f"{command[:room]}...{bracket}{place}"
+    end = process[0] if (process := _PROCESS_ID.search(name)) else ""
+    return f"{name[: max(_MAX_LABEL - 3 - len(end), 0)]}...{end}"
 
 
 def _cells(row: HeatRow, bin_s: float, top: float, wide: float, high: float) -> str:

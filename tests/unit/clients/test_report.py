@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iotide.analyzers.heat_map.update import _process_name
 from iotide.clients.pages.live_pages import job_page
 from iotide.clients.report.charts import heat_map_chart
 from iotide.clients.report.charts.heat_map_chart import heat_picture, shown_rows
@@ -270,14 +271,16 @@ def test_labels_of_rows_do_not_overlap(rows: int) -> None:
     assert all(below - above >= 12 for above, below in itertools.pairwise(lines))  # 12 is the size of the letters
 
 
-def test_labels_of_processes_with_long_commands_differ() -> None:
-    names = [f"cat /etc/passwd /etc/group (node17:{pid})" for pid in (4687, 4688)]
+@pytest.mark.parametrize("command", ["", "cat", "cat /etc/passwd /etc/group"])
+@pytest.mark.parametrize("host", ["", "vm", "node17", "login1.cluster.example.org"])
+@pytest.mark.parametrize("more", ["", " and 3 more"])
+def test_labels_of_processes_are_short_and_differ(command: str, host: str, more: str) -> None:
+    names = [_process_name(host, pid, command if host else "") + more for pid in (4687, 4688, 1234567)]
     rows = [HeatRow(name=name, members=1, read=[1.0], written=[0.0], other=[0.0]) for name in names]
     picture = heat_picture(HeatMap(job="j", start_s=0.0, bin_s=1.0, members=2, rows=rows), rows)
-    assert re.findall(r"</title>([^<]*)</text>", picture) == [
-        "cat /etc/... (node17:4687)",
-        "cat /etc/... (node17:4688)",
-    ]
+    labels = re.findall(r"</title>([^<]*)</text>", picture)
+    assert len(set(labels)) == len(names)
+    assert max(map(len, labels)) <= 26
 
 
 def test_mean_cost_is_that_of_the_ranks() -> None:
