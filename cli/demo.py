@@ -80,7 +80,8 @@ def main() -> int:
         done = subprocess.run(
             [sys.executable, "-m", "iotide", "run", "--job", "demo", "--output", str(report), "--", *program],
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     print(done.stdout, end="", flush=True)  # noqa: T201  (the traced program's own output)

@@ -73,7 +73,12 @@ class Slurm:
         """Return the output of one of its commands."""
         name, *arguments = command
         done = subprocess.run(
-            [program(name), *arguments], env=self.environment, capture_output=True, text=True, check=False
+            [program(name), *arguments],
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
         )
         return done.stdout
 
@@ -99,7 +104,13 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
     for each in (folder / "state", shared, *of_nodes):
         each.mkdir(mode=0o755)
     bind = f'mount --bind "{folder}/files.$0" "{shared}"'
-    tried = subprocess.run(["unshare", "-m", "sh", "-c", bind, NODES[0]], capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        ["unshare", "-m", "sh", "-c", bind, NODES[0]],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
     if tried.returncode:
         raise UnavailableError(f"nodes with folders of their own need a mount: {tried.stderr.strip()}")
     key = folder / "munge.key"

@@ -135,7 +135,8 @@ def _trace(command: list[str], wanted: Callable[[EventBatch], bool]) -> tuple[in
             env=traced_environment(os.environ, folder / GATE, "doctor"),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=_LIMIT_S,
             check=False,
         )

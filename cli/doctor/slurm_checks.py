@@ -37,7 +37,12 @@ def slurm_scripts(ingest: str) -> str:
     """
     try:
         done = subprocess.run(
-            ["scontrol", "show", "config"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            ["scontrol", "show", "config"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise BrokenError(f"slurmctld does not answer within {_TIMEOUT_S:g} s", _CONTROLLER) from None

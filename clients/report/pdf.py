@@ -55,7 +55,7 @@ def print_page(page: Path, target: Path, browser: str) -> None:
             command.insert(1, "--no-sandbox")
         try:
             ran = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE_S, check=False
+                command, capture_output=True, encoding="utf-8", errors="replace", timeout=_PATIENCE_S, check=False
             )
         except subprocess.TimeoutExpired:
             raise PdfError(f"{browser} did not print the page within {_PATIENCE_S:.0f} s") from None

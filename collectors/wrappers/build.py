@@ -167,7 +167,9 @@ def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated],
     command = [*compiler, "-o", str(part), *arguments]
     try:
         try:
-            done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                command, input=given, capture_output=True, encoding="utf-8", errors="replace", check=False
+            )
         except OSError as error:
             raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
         if done.returncode:

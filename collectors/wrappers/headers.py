@@ -108,7 +108,7 @@ def extract(
     cindex = _clang()
     folders = [path.resolve() for path in (*(header.parent for header in headers), *include)]
     arguments = [f"-I{path}" for path in include] + [f"-D{text}" for text in define] + _builtin_headers()
-    with tempfile.NamedTemporaryFile("w", suffix=".c") as source:
+    with tempfile.NamedTemporaryFile("w", suffix=".c", encoding="utf-8", errors="surrogateescape") as source:
         source.write("".join(f'#include "{header.resolve()}"\n' for header in headers))
         source.flush()
         unit = cindex.Index.create().parse(source.name, args=arguments)
@@ -165,7 +165,7 @@ def _builtin_headers() -> list[str]:
     if compiler is None:
         raise HeaderError("reading headers needs a C compiler (cc), for stddef.h and its like")
     asked = [compiler, "-print-file-name=include"]
-    answer = subprocess.run(asked, capture_output=True, text=True, check=True)
+    answer = subprocess.run(asked, capture_output=True, encoding="utf-8", errors="surrogateescape", check=True)
     return ["-isystem", answer.stdout.strip()]
 
 

@@ -89,7 +89,14 @@ def lctl_runner(program: Path) -> Callable[[list[str]], str]:
 
     def run(words: list[str]) -> str:
         try:
-            done = subprocess.run([program, *words], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+            done = subprocess.run(
+                [program, *words],
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"{program}: {error}"
         return "" if done.returncode == 0 else (done.stderr.strip() or f"{program} ended with {done.returncode}")

@@ -377,6 +377,8 @@ def test_lctl_is_run_without_a_shell_and_its_failure_is_told(tmp_path: Path) -> 
     assert (tmp_path / "lctl.log").read_text() == "set_param a=$(reboot) b\nset_param bad\n"
     with pytest.raises(ConfigError, match="is no program"):
         lctl_runner(tmp_path / "none")
+    program.write_bytes(b"#!/bin/sh\necho 'no \xff' >&2; exit 3\n")
+    assert run(["set_param", "a"]) == "no \ufffd"
 
 
 def test_job_that_always_shares_a_full_file_system_may_take_all_of_it() -> None:
