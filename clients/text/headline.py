@@ -93,7 +93,7 @@ def headline_text(prediction: Prediction) -> str:
 def drift_text(drift: Drift) -> str:
     """Format the change of a period."""
     change = "longer" if drift.per_phase > 0 else "shorter"
-    return f"{abs(drift.per_phase):.1%} {change} each time, now {duration_text(drift.period_s.value)}"
+    return f"{100 * abs(drift.per_phase):.2g}% {change} each time, now {duration_text(drift.period_s.value)}"
 
 
 def incompleteness_text(prediction: Prediction) -> str:

@@ -30,7 +30,7 @@ class Regularity(Struct, frozen=True, eq=False):
         spread: standard deviation of the intervals over the period.
         chance: probability that as many intervals between random times are as regular.
         intervals: intervals, bins; an interval across missed phases counts as several of equal length.
-        since: index of the first phase of these intervals; earlier phases had another period.
+        since: index of the first phase since the last change of the period; 0 without one.
         missed: number of intervals across missed phases.
         stray: number of further intervals excluded as pauses of the program.
         drift: growth of each of the latest intervals over the one before, bins; 0 for constant intervals.

@@ -18,10 +18,10 @@ from iotide.clients.drawing import charts, graphviz, svg_chart
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
 from iotide.clients.text import prediction_text, units
-from iotide.clients.text.headline import members_text
+from iotide.clients.text.headline import drift_text, members_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.events import counted_text
-from iotide.results.prediction import OtherPeriod, Prediction, Scores, Who
+from iotide.results.prediction import Drift, OtherPeriod, Prediction, Scores, Who
 from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
 from support.system.waiting import wait_for
 
@@ -41,6 +41,15 @@ def test_sparkline_never_exceeds_its_width(values: list[float], width: int) -> N
 def test_line_names_period_confidence_and_next_phase() -> None:
     line = prediction_line(make_prediction("heat", period_s=12.5, made_at_s=1000.0, confidence=0.91))
     assert re.search(r"heat  period 12\.5 s .*confidence 91%  next phase in .* 8\.0 MB in 2 s", line)
+
+
+@pytest.mark.parametrize(
+    ("per_phase", "told"), [(0.00031, "0.031% longer"), (-0.00052, "0.052% shorter"), (0.0304, "3% longer")]
+)
+def test_slow_drift_keeps_its_digits(per_phase: float, told: str) -> None:
+    """A drift of 0.05 % of the period is found."""
+    text = drift_text(Drift(period_s=around(10.2, 0.1), per_phase=per_phase))
+    assert text.startswith(f"{told} each time, now 10.2 s")
 
 
 def test_line_reports_a_missing_period() -> None:
