@@ -1,6 +1,8 @@
 /* System calls that programs make by syscall(2), bypassing libc's functions. Those about files are recorded like the
  * functions, so descriptors that are opened and closed this way are tracked, too. */
 #include "libc/wrap_close.h"
+#include "libc/wrap_exec.h"
+#include "recording/characters.h"
 #include "tables/definitions.h"
 #include "hooks/posix.h"
 #include "libc/libc.h"
@@ -259,6 +261,10 @@ EXPORT long syscall(long number, ...) {
     for (int i = 0; i < ARGUMENTS; i++)
         a[i] = va_arg(given, long);
     va_end(given);
+    if (number == SYS_execve || number == SYS_execveat)
+        return iotide_exec_by_syscall(number, a);
+    if (number == SYS_exit_group)
+        iotide_record_all_characters(false);
     struct form *form = form_of(number);
     if (form)
         return call_and_record(form, number, a);

@@ -65,6 +65,24 @@ def test_static_program_is_named_however_it_is_started(
     ]
 
 
+@pytest.mark.parametrize("way", ["fexecve", "memory", "execveat", "syscall-execve", "syscall-execveat"])
+def test_static_program_is_named_without_a_path_or_by_a_system_call(
+    static: Path, tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, way: str
+) -> None:
+    starter = built(tmp_path_factory, "starter.c")
+    name = "/memfd:program (deleted)" if way == "memory" else str(static)
+    assert unseen(tracing, starter, way, static.parent, static.name) == [(name, STATIC, 1)]
+
+
+def test_static_program_that_execveat_has_not_started_is_not_named(
+    static: Path, tracing: Tracing, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    done = tracing.run([built(tmp_path_factory, "starter.c"), "failed", static.parent, static.name])
+    assert done.returncode == 0
+    assert tracing.source.counters["programs_unseen"] == 1
+    assert list(tracing.source.untraced) == []
+
+
 def test_go_programs_are_named(tracing: Tracing, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("[1]")
     commands = f"{need('shfmt')} -version; {need('gron')} {tmp_path}/a.json; {need('gron')} {tmp_path}/a.json"

@@ -15,7 +15,10 @@ from support.tracing.tracing import Tracing
 READ = 100
 BUFFER = 4096
 KILLS = ("kill", "abort", "vfork")
-ENDS = ("return", "_exit", "quick_exit", "execve")
+ENDS = (
+    *("return", "_exit", "quick_exit", "syscall-exit"),
+    *("execve", "fexecve", "execveat", "syscall-execve", "syscall-execveat"),
+)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ LAYERS = (
     ("recording", ("pace",)),
     ("recording", ("process", "seccomp")),
     ("", ("tracer",)),
-    ("recording", ("characters",)),
+    ("recording", ("characters", "program_inspection")),
     ("", ("parameter_words",)),
 )
 """Folder and files of each layer, from the lowest on. Files may include those of their own layer (without a cycle) and
