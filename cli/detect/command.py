@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _HELP = """Find the I/O period in finished traces, and predict the next phase.
 
 All FILEs belong to one job. Their format is detected from the content, or given with --format: JSON lines (one call
-per line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -tt -T -y`), logs of Darshan, traces of dftracer,
+per line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -ttt -T -y`), logs of Darshan, traces of dftracer,
 Recorder (a folder), OTF2 and Chrome, archives, event logs; optionally compressed by gzip. A malformed piece is
 reported with file, line and expected content, and the rest is used. Contents of a trace that events cannot represent
 are also reported.

@@ -110,7 +110,7 @@ FORMATS: Final[dict[str, Format]] = {
     "locks": Format(LockEventsParser, "JSON lines, one event of a lock a line", (), looks_like_lock_events),
     "otf2": Format(None, "an OTF2 trace", (".otf2",), is_otf2, _late(".otf2.parser", "read_otf2"), is_otf2_folder),
     "strace": Format(
-        _late(".strace.parser", "StraceParser"), "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace
+        _late(".strace.parser", "StraceParser"), "output of strace -f -ttt -T -y", (".st", ".strace"), looks_like_strace
     ),
     "jsonl": Format(
         _late(".jsonl.parser", "JsonLinesParser"),

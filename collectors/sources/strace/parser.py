@@ -1,4 +1,4 @@
-"""Parse the output of ``strace -f -tt -T -y`` and of its other stamp formats."""
+"""Parse the output of ``strace -f -ttt -T -y`` and of its other stamp formats."""
 
 from __future__ import annotations
 
