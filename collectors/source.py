@@ -71,6 +71,26 @@ class Problems(Struct):
             self.first.append(problem)
 
 
+class CollectedProblems(Problems):
+    """Problems of several sources, taken over while they go on."""
+
+    taken: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Number of problems, and of stored ones, taken from each source."""
+
+    def take(self, source: Source) -> None:
+        """Add the problems of a source that are not added yet."""
+        total, stored = self.taken.get(id(source), (0, 0))
+        problems = source.problems
+        self.total += problems.total - total
+        self.first.extend(problems.first[stored:][: self.kept - len(self.first)])
+        self.taken[id(source)] = problems.total, len(problems.first)
+
+    def forget(self, source: Source) -> None:
+        """Forget a source that ends, after its last problems."""
+        self.take(source)
+        del self.taken[id(source)]
+
+
 class UnsupportedData(Struct):
     """Counts of valid data that events cannot represent, by kind.
 

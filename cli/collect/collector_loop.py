@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from ...collectors.source import Source
     from ...collectors.sources.preload.rings.passed_peers import PassedPeers
     from ...collectors.sources.preload.source import PreloadSource
+    from ...collectors.transport.agent import Agent
     from ...collectors.transport.key_source import KeySource
 
 _DRAIN_S: Final = 10.0
 _POLL_S: Final = 0.1
+_REPORT_S: Final = 1.0
 
 
 async def run_collector(
@@ -55,11 +57,13 @@ async def run_collector(
 
     waits = bool(replayed)  # a finished file can wait for the aggregator
     agent = Agent(sources, settings, waits=waits, pacer=pacer, keys=keys)
+    report = _ProblemReport(agent)
     running = asyncio.create_task(agent.run(until_finished=bool(replayed)))
     ending.on_end(running.cancel)
     manager = ServiceManager()
     manager.ready(f"connects to {settings.endpoint}")
     feeding = asyncio.create_task(manager.feed_watchdog(lambda: "" if not running.done() else "it drains"))
+    reporting = asyncio.create_task(report.print_periodically())
     tasks = [running] if ends is None else [running, asyncio.create_task(ends())]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -80,8 +84,7 @@ async def run_collector(
         without = [path for path, source in zip(replayed, sources, strict=False) if not source.counters["events"]]
         for path in without:
             agent.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))
-        for problem in agent.problems.first:
-            click.echo(f"iotide: {problem}", err=True)
+        report.print_new()
         if replayed and len(without) == len(replayed):
             return 2
         counters = agent.counters()
@@ -90,7 +93,33 @@ async def run_collector(
         return 1 if failed or not complete else 0
     finally:
         feeding.cancel()
+        reporting.cancel()
         agent.close()
+
+
+class _ProblemReport:
+    """Prints the problems of the sources while they occur, each text once: a collector may run for months."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._printed = 0
+        self._is_full = False
+
+    async def print_periodically(self) -> None:
+        while True:
+            await asyncio.sleep(_REPORT_S)
+            self.print_new()
+
+    def print_new(self) -> None:
+        problems = self._agent.problems
+        known = set(map(str, problems.first[: self._printed]))
+        for text in dict.fromkeys(map(str, problems.first[self._printed :])):
+            if text not in known:
+                click.echo(f"iotide: {text}", err=True)
+        self._printed = len(problems.first)
+        if problems.total > self._printed and not self._is_full:
+            self._is_full = True
+            click.echo("iotide: further problems are only counted (iotide_input_malformed_total)", err=True)
 
 
 class UnusedTime:

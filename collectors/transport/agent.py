@@ -20,7 +20,16 @@ from ...events.network.connection_events import CONNECTED, DISCONNECTED, KEY_REF
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
-from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, WaitingSource, WakeableSource
+from ..source import (
+    BufferingSource,
+    Closed,
+    CollectedProblems,
+    Opened,
+    Source,
+    SourceItem,
+    WaitingSource,
+    WakeableSource,
+)
 from .aggregator_selection import Route
 from .key_source import KeyFiles, KeySource
 from .shipper import Shipper
@@ -79,7 +88,7 @@ class Agent:
         keys: KeySource | None = None,
         pacer: Pacer | None = None,
     ) -> None:
-        self.problems = Problems()
+        self._problems = CollectedProblems()
         self.unread = 0
         self._waits = waits
         self._settings = settings
@@ -105,9 +114,8 @@ class Agent:
         self._connect()
         # The name is secret and random: a peer that sends it is this collector, also over another connection.
         name = f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}"
-        state = (
-            None if settings.state is None else ShipperState(settings.state, settings.spool_bytes or _KEPT_BYTES, name)
-        )
+        most = settings.spool_bytes or _KEPT_BYTES
+        state = None if settings.state is None else ShipperState(settings.state, most, name)
         self._shipper = Shipper(name if state is None else state.collector, settings, state)
         self._resumption = SourceResumption(self._shipper, state)
         self._sources: list[Source] = []
@@ -154,6 +162,13 @@ class Agent:
         """Number of events that the aggregator has not acknowledged."""
         return self._shipper.unacknowledged
 
+    @property
+    def problems(self) -> CollectedProblems:
+        """Problems of all sources so far, also of closed ones."""
+        for source in self._sources:
+            self._problems.take(source)
+        return self._problems
+
     def counters(self) -> Counter[str]:
         """Return the counters of all sources, including closed ones, and of the shipper."""
         return self._source_counters() + self._shipper.counters
@@ -189,9 +204,8 @@ class Agent:
     async def drain(self, deadline_s: float) -> bool:
         """Read all sources to their present end, close them, and waits until everything is acknowledged.
 
-        A source without an end is read for three times ``deadline_s``.
-
-        Does not wait for an unreachable aggregator if no call is unacknowledged.
+        A source without an end is read for three times ``deadline_s``. An unreachable aggregator is not waited for if
+        no call is unacknowledged.
 
         Returns:
             False if nothing was acknowledged for ``deadline_s``; the rest is lost when the agent closes.
@@ -305,16 +319,12 @@ class Agent:
         if is_away == self._is_unreachable:
             return
         self._is_unreachable = is_away
-        endpoint, waiting = self._route.endpoint, self._shipper.unacknowledged
+        endpoint = self._route.endpoint
         if is_away:
-            _log.warning(
-                "the aggregator at %s has not responded for %g s; calls are buffered, up to backlog_bytes = %d",
-                endpoint,
-                self._settings.away_after_s,
-                self._settings.backlog_bytes,
-            )
+            text = "the aggregator at %s has not responded for %g s; calls are buffered, up to backlog_bytes = %d"
+            _log.warning(text, endpoint, self._settings.away_after_s, self._settings.backlog_bytes)
         else:
-            _log.warning("the aggregator at %s responds again; %d calls are buffered", endpoint, waiting)
+            _log.warning("the aggregator at %s responds again; %d calls are buffered", endpoint, self.unacknowledged)
 
     def _update_keys(self, now_s: float) -> None:
         """Reconnect if there are new keys. They are looked for while the aggregator does not answer."""
@@ -372,16 +382,14 @@ class Agent:
         except Exception as error:
             self._fail_source(source, error)
         self._sources.remove(source)
-        left = self._open.pop(id(source))
-        self._shipper.take([Closed(stream) for stream in sorted(left)], time.monotonic())
+        self._shipper.take([Closed(stream) for stream in sorted(self._open.pop(id(source)))], time.monotonic())
         self._resumption.remove(source)
         self._finished.update(source.counters)
-        self.problems.total += source.problems.total
-        self.problems.first.extend(source.problems.first[: self.problems.kept - len(self.problems.first)])
+        self._problems.forget(source)
 
     def _fail_source(self, source: Source, error: Exception) -> None:
         self._finished["sources_failed"] += 1
-        self.problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
+        self._problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
 
     def _source_counters(self) -> Counter[str]:
         total = Counter(self._finished)

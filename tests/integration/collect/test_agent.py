@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from iotide.collectors.source import Problems, SourceItem
+from iotide.collectors.sources.preload.records.ring_layout import HEADER_BYTES, HELLO, LAYOUT, MAGIC
 from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import IOTIDE, Program, plain_environment
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.regions import connected
 
 HANGING_LIBRARY = """
 import os, signal
@@ -98,6 +102,24 @@ async def test_event_log_whose_library_hangs_delays_no_other_input(tmp_path: Pat
             _, said = await asyncio.to_thread(process.communicate, timeout=DEADLINE_S)
     assert process.returncode == 1
     assert "log.h5: its reader broke (SIGKILL)" in said
+
+
+def test_collector_prints_problems_while_it_runs(tmp_path: Path) -> None:
+    """It may run for months: a problem that is printed at its end, or never after a kill, is not known to anybody."""
+    lines, gate = tmp_path / "lines.jsonl", tmp_path / "t"
+    lines.write_text('{"call": "write"\n')
+    command = [*IOTIDE, "collect", "--socket", str(gate), "--connect", f"ipc://{tmp_path}/in", str(lines)]
+    with LineProcess(command, output="stderr") as collector:
+        assert "lines.jsonl:1: " in collector.wait_for_line(lambda line: "expected" in line)
+        wait_for(gate.exists, what="the collector's socket")
+        for _ in range(2):
+            with connected(gate) as peer:
+                socket.send_fds(peer, [HELLO.pack(MAGIC, LAYOUT + 1, 0, HEADER_BYTES, 7)], [peer.fileno()])
+        collector.wait_for_line(lambda line: "is traced by another version of iotide: layout" in line)
+        with lines.open("a") as file:
+            file.write("no json\n")
+        assert "lines.jsonl:2: " in collector.wait_for_line(lambda line: "lines.jsonl" in line)
+        assert len([line for line in collector.lines if "layout" in line]) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -322,7 +322,7 @@ def _arrival_of(
             raise ProtocolError(f"process {pid} sent no HELLO of {HELLO.size} bytes with one descriptor")
         magic, layout, _, _, token = HELLO.unpack(message)
         if magic != MAGIC or layout != LAYOUT:
-            raise ProtocolError(f"process {pid} uses layout {layout}, not {LAYOUT}")
+            raise ProtocolError(f"process {pid} is traced by another version of iotide: layout {layout}, not {LAYOUT}")
         check_is_sealed(descriptors[0])
         watch = watch_of(peer, pid)
         try:
