@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.events import Flag
+from iotide.events import Flag, Kind
 from support.system.commands import plain_environment
 from support.system.waiting import DEADLINE_S
 from support.tracing.compiled_programs import built
@@ -70,3 +70,18 @@ def test_program_that_tries_a_restriction_in_vain_is_seen_in_full(
         ("write", str(path)),
         ("openat", "/nothing"),
     ]
+
+
+@pytest.mark.parametrize("how", ["alone", "thread"])
+def test_characters_of_a_filtered_program_are_recorded_or_told(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, how: str
+) -> None:
+    source, output = tmp_path / "input", tmp_path / "output"
+    source.write_text("a line of twenty....\n" * 1000)
+    done = tracing.run([built(tmp_path_factory, "sandboxed_streams.c"), how, source, output])
+    assert (done.returncode, done.stderr) == (0, "")
+    read, written = map(int, done.stdout.split())
+    assert output.stat().st_size == written
+    assert tracing.bytes_by_path(Kind.WRITE)[str(output)] == written
+    assert tracing.bytes_by_path(Kind.READ)[str(source)] == read
+    assert {name for name in tracing.losses if name != "programs_unseen"} == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -102,3 +103,26 @@ def test_run_of_characters_is_complete(characters: Path, tmp_path: Path) -> None
     job = json.loads((tmp_path / "run.json").read_text())["job"]
     assert (job["bytes_written"], job["bytes_read"]) == (size, size)
     assert "iotide: complete: no call was lost" in done.stderr
+
+
+@pytest.mark.parametrize("way", ["getc", "inline", "fopen", "fread", "fgets"])
+def test_thread_that_is_cancelled_in_a_call_leaves_the_stream_to_the_others(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, way: str
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    done = tracing.run([built(tmp_path_factory, "cancelled_streams.c"), way, tmp_path / "fifo"])
+    assert (done.returncode, done.stderr) == (0, "")
+    pipes = sum(size for path, size in tracing.bytes_by_path(Kind.READ).items() if path.startswith("pipe:"))
+    assert pipes == int(done.stdout)
+
+
+def test_streams_of_the_programs_own_functions_count_for_the_files_below(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    done = tracing.run([built(tmp_path_factory, "cookies.c"), file])
+    assert (done.returncode, done.stderr) == (0, "")
+    read, written = map(int, done.stdout.split())
+    assert file.stat().st_size == written
+    assert moved(tracing, file) == (written, read)
+    assert not any(count for name, count in tracing.source.counters.items() if "dropped" in name)
