@@ -1,6 +1,7 @@
 /* The definitions log: meaning of the numbers in records. Written by all threads, read and freed by the collector. */
 #include "tables/definitions.h"
 #include "base/hash.h"
+#include "base/environment.h"
 #include "base/raw_syscall.h"
 #include "state/region.h"
 #include "state/path_buffers.h"
@@ -206,6 +207,8 @@ void iotide_define_unseen(enum iotide_unseen why, const char *program) {
 
 /* Emulators such as valgrind name the program that they run, but only for the usual path of the link. */
 void iotide_define_emulator(void) {
+    if (likely(iotide_has_kernels_object())) /* each name of these takes 6 to 9 us */
+        return;
     char *own = iotide_acquire_path_buffer(), *image = own ? own + PATH_MAX : NULL;
     long own_length = own ? iotide_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, PATH_MAX - 1) : 0;
     long length = own_length > 0 ? iotide_syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe", image, PATH_MAX - 1) : 0;

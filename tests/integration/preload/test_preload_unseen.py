@@ -227,6 +227,14 @@ def test_short_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp
     assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "out")] == 10000
 
 
+def test_program_that_the_kernel_runs_does_not_ask_for_its_own_name(tracing: Tracing, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    strace = [need("strace"), "-f", "-qq", "-e", "trace=readlink,readlinkat,memfd_create", "-o", str(log)]
+    assert tracing.run([*strace, need("true")]).returncode == 0
+    assert "memfd_create" in log.read_text()
+    assert "/exe" not in log.read_text()
+
+
 OTHER_USER = 65534
 
 
