@@ -92,8 +92,8 @@ def status_findings(address: str) -> list[Finding]:
 
 def _findings_of(status: AggregatorStatus, prefix: str) -> list[Finding]:
     state = (
-        f"version {status.iotide}, up {status.uptime_s:,.0f} s, {status.streams:,} streams, "
-        f"{status.collectors:,} collectors"
+        f"version {status.iotide}, up {status.uptime_s:,.0f} s, {counted(status.streams, 'streams')}, "
+        f"{counted(status.collectors, 'collectors')}"
     )
     found = [
         Finding(f"{prefix}{trouble.part}", False, True, trouble.problem, trouble.remedy) for trouble in status.troubles

@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 from ...clients.job_fetch import TOKEN_FILE, fetch, fetch_text
 from ...collectors.tracer.preload_environment import TRACER_VARIABLE, traced_environment
 from ...events import InputError, IotideError
+from ...events.counted_text import counted
 from ...events.losses import MISPLACED
 from ...events.network.job_addresses import job_path
 from ...results.jobs.job import JobDetail, JobList
@@ -128,7 +129,7 @@ class _Probe:
             if any(f"status {status}" in str(error) for status in (401, 403)):
                 raise BrokenError(str(error), _TOKEN) from None
             raise
-        return f"{len(jobs)} jobs at {self._http}, ready"
+        return f"{counted(len(jobs), 'jobs')} at {self._http}, ready"
 
     def collector(self) -> str:
         command = [sys.executable, "-m", "iotide", "collect", "--socket", str(self._gate)]

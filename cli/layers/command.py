@@ -124,7 +124,7 @@ def _of_job(address: str) -> LayersReport:
     from ...results.layers import Layers, LayersReport
 
     layers = fetch(address, "layers", Layers)
-    return LayersReport(files=[address], source="running job", wall_clock=True, layers=layers)
+    return LayersReport(files=[address], source="job of an aggregator", wall_clock=True, layers=layers)
 
 
 def _check_output(output: Path | None, files: tuple[str, ...]) -> None:

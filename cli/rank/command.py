@@ -232,7 +232,10 @@ def _of_job(address: str) -> RankReport:
     of_one = "/jobs/" in address
     ranking = fetch(address, "rank", Ranking) if of_one else fetch_for_all_jobs(address, "rank", Ranking)
     return RankReport(
-        files=[address], source="running job" if of_one else "running jobs", wall_clock=True, ranking=ranking
+        files=[address],
+        source="job of an aggregator" if of_one else "jobs of an aggregator",
+        wall_clock=True,
+        ranking=ranking,
     )
 
 

@@ -230,7 +230,7 @@ class LivePages:
         """Render the page of a job's layers with its losses."""
         with self._lock:
             begun = time.monotonic()
-            report = LayersReport(files=[layers.job], source="running job", wall_clock=True, layers=layers)
+            report = LayersReport(files=[layers.job], source="job of an aggregator", wall_clock=True, layers=layers)
             text = page_of(report, refresh_s=self._refresh_s, lost=list(loss_lines(losses)))
             self._cache(name, text, None, begun)
             return text

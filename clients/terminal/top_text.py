@@ -34,7 +34,7 @@ def strip_control(text: str) -> str:
 def total_line(fleet: Fleet) -> str:
     """Return the number of jobs and their total bandwidth."""
     states = ", ".join(f"{count:,} {state}" for state, count in fleet.states.items()) or "none yet"
-    alerts = f"; {fleet.alerts} alerts" if fleet.alerts else ""
+    alerts = f"; {counted(fleet.alerts, 'alerts')}" if fleet.alerts else ""
     return f"{counted(fleet.total, 'jobs')}: {states}; {rate_text(fleet.bandwidth)}{alerts}"
 
 

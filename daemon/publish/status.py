@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from ... import __version__
 from ...analyzers.registry import ANALYZERS
+from ...events.counted_text import counted
 from ...events.losses import REASONS
 from ...results.status import AggregatorStatus, ArchivesStatus, Disk, JournalStatus, ReachedBound, Trouble
 from ..aggregator import Aggregator
@@ -136,7 +137,7 @@ class StatusReport:
                 remedy="free or repair the disk of state",
             )
         if waiting := counters["archives_waiting"]:
-            problem = f"{waiting} archives cannot be written and wait in memory"
+            problem = f"{counted(waiting, 'archives')} cannot be written, with the calls in memory"
             yield Trouble(part="archives", problem=problem, remedy="free or repair the disk of archive.folder")
         if counters["alerts_unwritten"]:
             problem = "the alerts cannot be written"

@@ -81,7 +81,7 @@ def test_sum_and_detail_tell_what_there_is() -> None:
         made_at_s=NOW_S, total=2, matching=2, begin=0, states={"running": 2}, bandwidth=3e9, alerts=1,
         recent_bin_s=4.0, jobs=[],
     )  # fmt: skip
-    assert total_line(fleet) == "2 jobs: 2 running; 3.0 GB/s; 1 alerts"
+    assert total_line(fleet) == "2 jobs: 2 running; 3.0 GB/s; 1 alert"
     text = "\n".join(detail_lines(make_detail(), make_prediction("job"), 80))
     for told in ("1,234 calls", "written 80.0 MB", "period 10 s", "next phase at", "/scratch/out"):
         assert told in text
