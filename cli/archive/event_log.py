@@ -40,7 +40,7 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
         OSError: the file cannot be written.
     """
     try:
-        from ...clients.eventlog.hdf5_log import CaseWriter, hdf5_log, text_column
+        from ...clients.eventlog.hdf5_log import CaseWriter, hdf5_log, storable, text_column
     except ImportError as error:
         raise UnavailableError(f"event logs in HDF5 need {error.name}: pip install 'iotide[hdf5]'") from None
 
@@ -53,7 +53,7 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
             label = f"{info.command}_{info.host}_{info.rank}" if named else stream.name
             name = unique_name(safe_name(label), taken)
             columns, call_type = _scan_signatures(reader, number)
-            width = max((len(_escape(file.path)) for file in stream.files.values()), default=1)
+            width = max((len(storable(file.path)) for file in stream.files.values()), default=1)
             nothing = _write_piece(name, stream, make_batch(0, {}), [], [], np.zeros(0, np.int64))
             signatures = _Signatures()
             case = CaseWriter(out, nothing, columns, call_type, np.dtype(f"S{max(width, 1)}"))
@@ -77,10 +77,12 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
 
 def _scan_signatures(reader: ArchiveReader, number: int) -> tuple[list[str], np.dtype[Any]]:
     """Return the numeric columns of a stream's case, and the width of its call names."""
+    from ...clients.eventlog.hdf5_log import storable
+
     columns, width = ["pid", "start", "dur", "size", "depth", *_MORE], 1
     threads: set[tuple[int, int, int]] = set()
     for section in reader.sections(number):
-        width = max([width, *(len(_escape(name)) for name in section.names)])
+        width = max([width, *(len(storable(name)) for name in section.names)])
         threads.update(section.threads)
     rank = reader.streams[number].info.rank
     columns += ["tid"] if any(pid != tid for pid, tid, _ in threads) else []
@@ -129,7 +131,3 @@ def _write_piece(
         more=more | {"signature": signature, "file_type": kinds[places.reshape(-1)]},
         facts={"job": info.job, "user": info.user, "step": info.step, "process": info.pid},
     )
-
-
-def _escape(text: str) -> bytes:
-    return text.encode(errors="backslashreplace")

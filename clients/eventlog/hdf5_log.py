@@ -117,10 +117,11 @@ class CaseWriter:
         self, out: h5py.File, case: LogCase, columns: Sequence[str], calls: np.dtype[Any], files: np.dtype[Any]
     ) -> None:
         group = out.create_group(case.name)
-        group.attrs["cid"], group.attrs["host"], group.attrs["rid"] = case.command, case.host, case.rank
+        group.attrs["cid"], group.attrs["host"] = storable(case.command).decode(), storable(case.host).decode()
+        group.attrs["rid"] = case.rank
         group.attrs["clock"] = "unix" if case.clock else "unknown"
         for name, fact in case.facts.items():
-            group.attrs[name] = fact
+            group.attrs[name] = storable(fact).decode() if isinstance(fact, str) else fact
         self._group, self._length = group, 0
         self._types = {name: np.dtype(np.int64) for name in columns} | {"call": calls, "fp": files}
         self._datasets: dict[str, h5py.Dataset] = {}
@@ -157,7 +158,7 @@ class CaseWriter:
         made = texts["signature"]
         begin = len(made)
         made.resize((begin + len(signatures),))
-        made[begin:] = [text.encode(errors="backslashreplace").decode() for text in signatures]
+        made[begin:] = [storable(text).decode() for text in signatures]
 
     def finish(self) -> None:
         """Complete the case: missing columns of a case without events, and units."""
@@ -178,4 +179,9 @@ class CaseWriter:
 
 def text_column(texts: Sequence[str]) -> npt.NDArray[np.bytes_]:
     """Return texts as UTF-8 of fixed width; compression removes the padding."""
-    return np.array([text.encode(errors="backslashreplace") for text in texts] or [b""], np.bytes_)
+    return np.array([storable(text) for text in texts] or [b""], np.bytes_)
+
+
+def storable(text: str) -> bytes:
+    """Return a text as UTF-8. HDF5's texts have no NUL, which is written ``\\0``."""
+    return text.replace("\0", "\\0").encode(errors="backslashreplace")

@@ -226,6 +226,19 @@ def test_an_existing_name_is_kept_unless_forced(serial: Path, tmp_path: Path, en
     assert list(tmp_path.iterdir()) == [output]
 
 
+@pytest.mark.parametrize("ending", ["otf2", "json", "parquet", "jsonl", "h5"])
+def test_texts_of_any_characters_are_converted(tmp_path: Path, ending: str) -> None:
+    odd = "a\0b\n\u2028<b>]]>\U0001f600"
+    texts = dict.fromkeys(("job", "host", "user", "command", "step", "signature"), odd)
+    call = {"call": "write", "path": f"/s/{odd}", "start": 1.5, "dur": 0.5, "size": 4096, **texts}
+    (tmp_path / "trace.jsonl").write_text(json.dumps(call) + "\n")
+    output = tmp_path / f"output.{ending}"
+    assert iotide("archive", "convert", "-o", output, tmp_path / "trace.jsonl").returncode == 0
+    done = iotide("detect", "--json", output)
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
