@@ -1,6 +1,6 @@
 /* Usage: sandboxed_streams HOW INPUT OUTPUT. Opens streams, forbids itself all system calls that it does not need from then
- * on, and uses them. HOW: "alone", or "thread": another thread has streams, too. Prints the bytes that it has read and
- * written. */
+ * on, and uses them. HOW: "alone"; "thread": another thread has streams, too; "thread-exit": the same, and it ends by
+ * _exit. Prints the bytes that it has read and written. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -51,7 +51,7 @@ int main(int count, char **words) {
         return 2;
     FILE *input = fopen(words[2], "r"), *closed = fopen(words[2], "r"), *output = fopen(words[3], "w");
     pthread_t thread;
-    int threads = !strcmp(words[1], "thread");
+    int threads = !strncmp(words[1], "thread", 6);
     if (!input || !closed || !output)
         return 1;
     if (threads && (pthread_barrier_init(&begun, NULL, 2) || pthread_barrier_init(&done, NULL, 2) ||
@@ -82,5 +82,8 @@ int main(int count, char **words) {
     get(input, 50);
     put(output, 50);
     printf("%d %d\n", 100 + 10000 + 200 + 50 + (threads ? 5010 : 0), 100 + 10000 + 50);
+    fflush(NULL);
+    if (!strcmp(words[1], "thread-exit"))
+        _exit(0);
     return 0;
 }
