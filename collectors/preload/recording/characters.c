@@ -34,8 +34,10 @@ static void set_unrecorded(struct iotide_characters *of, int64_t most) {
         return;
     int32_t bytes = most < INT32_MAX ? (int32_t)most : INT32_MAX;
     int32_t before = exchange_unrecorded(of, bytes);
-    struct iotide_header *region = iotide_region_count() ? iotide_region_at(0) : NULL;
-    if (before == bytes || !region || iotide_is_lost_cell(region) || !iotide_is_tracing())
+    if (likely(before == bytes) || !iotide_region_count() || !iotide_is_tracing())
+        return;
+    struct iotide_header *region = iotide_region_at(0);
+    if (!region || iotide_is_lost_cell(region))
         return;
     atomic_fetch_add_explicit(&region->unrecorded_bytes, (uint64_t)((int64_t)bytes - before), memory_order_relaxed);
     atomic_fetch_add_explicit(&region->unrecorded_streams, (uint64_t)((bytes > 0) - (before > 0)), memory_order_relaxed);
@@ -50,6 +52,8 @@ static void update_unrecorded(struct iotide_characters *of, FILE *stream) {
         moved = moved ? MUCH : 0;
     else if (LOAD(of->kind) == KIND_READ) /* the rest of the buffer may be taken without a call */
         moved += stream->_IO_read_end - stream->_IO_read_ptr + (stream->_IO_save_end - stream->_IO_save_base);
+    if (moved && !LOAD(of->unrecorded) && iotide_stream_target(LOAD(of->descriptor)).file == IOTIDE_EXCLUDED)
+        return;
     set_unrecorded(of, moved);
 }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.collectors.tracer.preload_environment import traced_environment
+from iotide.events.losses import LAST_CHARACTERS, LAST_CHARACTERS_BYTES
 from iotide.results.jobs.job import JobDetail, JobList, JobSummary
 from iotide.results.jobs.run import RunSummary
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
@@ -199,6 +200,38 @@ def test_lines_that_a_collector_cannot_read_are_told_in_the_job(tmp_path: Path) 
     assert (found.job, found.losses, found.events_dropped) == ("torn", {"lines_malformed": len(writes)}, len(writes))
     assert not found.complete
     assert re.search(r'reason="lines_malformed"[^\n]* 5\.0|lines_malformed[^\n]* 5\.0', metrics)
+
+
+def test_last_characters_of_a_killed_program_are_told_in_its_job_alone(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program, gate, ingest = (
+        built(tmp_path_factory, "ended_characters.c"),
+        tmp_path / "gate.sock",
+        f"ipc://{tmp_path}/in",
+    )
+    (tmp_path / "file").write_text("x" * 10_000)
+    collect = ("collect", "--socket", gate, "--connect", ingest)
+    with background("serve", "--ingest", ingest, "--http", "127.0.0.1:0", "--publish", "none") as serve:
+        assert serve.stdout is not None
+        url = next(found[0] for line in serve.stdout if (found := re.findall(r"http://[\d.:]+", line)))
+
+        def jobs() -> dict[str, JobSummary]:
+            with urllib.request.urlopen(f"{url}/api/v1/jobs") as answer:
+                return {job.job: job for job in JobList.model_validate_json(answer.read()).jobs}
+
+        with background(*collect):
+            wait_for(gate.exists, what="the collector")
+            for job, end in (("killed", "kill"), ("ended", "return")):
+                environment = traced_environment(plain_environment(), gate, job)
+                subprocess.run([program, tmp_path / "file", "getc", "2", end], env=environment, check=False)
+            wait_for(
+                lambda: {job.job for job in jobs().values() if job.streams == 0} == {"killed", "ended"}, what="ends"
+            )
+            found = jobs()
+    assert found["killed"].losses == {LAST_CHARACTERS: 2, LAST_CHARACTERS_BYTES: 2 * 4096}
+    assert (found["killed"].complete, found["ended"].complete) == (False, True)
+    assert found["ended"].losses == {}
 
 
 def test_run_with_a_killed_collecting_process_reports_it(tmp_path: Path) -> None:

@@ -80,6 +80,14 @@ def test_characters_that_another_call_has_written_are_told(tracing: Tracing, pro
     assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: READ}
 
 
+def test_characters_of_a_file_that_the_user_has_left_out_are_not_lost(
+    tracing: Tracing, program: Path, file: Path
+) -> None:
+    environment = tracing.environment(IOTIDE_SKIP=str(file))
+    tracing.run([program, file, "getc", "2", "kill"], env=environment)
+    assert lost(tracing) == {}
+
+
 def test_exec_that_fails_has_recorded_what_was_read(tracing: Tracing, program: Path, file: Path) -> None:
     tracing.run([program, file, "getc", "1", "failed-execve"])
     assert tracing.bytes_by_path(Kind.READ)[str(file)] == READ
