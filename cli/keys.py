@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from .common.arguments.parameter_types import ReadableText
+
 if TYPE_CHECKING:
     from ..daemon.access.principals import Permission, Principal
 
@@ -34,9 +36,13 @@ own user name. A principal without --user is a node's collector, whose user name
 Exit status: 0 done, 1 failed, 2 bad usage or a file that cannot be used.
 """
 _LIST: Final = click.argument("principals", metavar="LIST", type=click.Path(path_type=Path, dir_okay=False))
-_NAME: Final = click.option("--name", required=True, metavar="NAME", help="Name in the log.")
+_NAME: Final = click.option("--name", type=ReadableText(), required=True, metavar="NAME", help="Name in the log.")
 _USER: Final = click.option(
-    "--user", default="", metavar="USER", help="User that it acts for. [default: none, it is a node's collector]"
+    "--user",
+    type=ReadableText(),
+    default="",
+    metavar="USER",
+    help="User that it acts for. [default: none, it is a node's collector]",
 )
 _MAY: Final = click.option(
     "--may",
@@ -103,9 +109,11 @@ def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -
 
 @command.command("vouch")
 @click.argument("key", metavar="KEY", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--job", required=True, metavar="JOB", help="Id of the job, as given to its collector.")
-@click.option("--user", required=True, metavar="USER", help="User of the job.")
-@click.option("--account", required=True, metavar="ACCOUNT", help="Account (project) of the job.")
+@click.option(
+    "--job", type=ReadableText(), required=True, metavar="JOB", help="Id of the job, as given to its collector."
+)
+@click.option("--user", type=ReadableText(), required=True, metavar="USER", help="User of the job.")
+@click.option("--account", type=ReadableText(), required=True, metavar="ACCOUNT", help="Account (project) of the job.")
 def vouch(key: Path, job: str, user: str, account: str) -> None:
     """Print the voucher of a job for IOTIDE_VOUCHER of its collector, made with the secret key access.vouching.
 
@@ -141,7 +149,7 @@ def show(principals: Path, as_json: bool) -> None:
 
 @command.command("revoke")
 @_LIST
-@click.argument("name")
+@click.argument("name", type=ReadableText())
 def revoke(principals: Path, name: str) -> None:
     """Remove NAME from LIST; a running aggregator closes its connections within a second or two."""
     from ..daemon.access.principals import read_principals

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from .common.arguments.grouped_help import SectionCommand, SectionOption
-from .common.arguments.parameter_types import FiniteRange, Rate
+from .common.arguments.parameter_types import FiniteRange, Rate, ReadableText
 
 if TYPE_CHECKING:
     from ..clients.schedulers.backends.contract import Backend, Planner
@@ -69,7 +69,12 @@ _MAX_LEASE_S: Final = 60.0
 
 @click.command("schedule", cls=SectionCommand, help=_HELP)
 @click.argument("url", metavar="URL")
-@_jobs_option("--file-system", metavar="NAME", help="Its identity, as listed by `iotide contention`.  [required]")
+@_jobs_option(
+    "--file-system",
+    type=ReadableText(),
+    metavar="NAME",
+    help="Its identity, as listed by `iotide contention`.  [required]",
+)
 @_jobs_option(
     "--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Scheduling policy."
 )

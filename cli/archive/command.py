@@ -14,9 +14,10 @@ import click
 
 from ...events.counted_text import counted
 from ..common.arguments.options import archives_of_run, trace_files
+from ..common.arguments.parameter_types import ReadableText
 from ..common.arguments.targets import check_target
 from ..common.atomic_files import private_file
-from ..common.job_names import JobName, default_job
+from ..common.job_names import default_job
 from .conversion import convert
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ command.add_command(convert)
 )
 @click.option(
     "--job",
-    type=JobName(),
+    type=ReadableText(),
     metavar="NAME",
     help="Job id for traces that contain none. Default: the first file's name.",
 )

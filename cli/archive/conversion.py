@@ -13,9 +13,10 @@ import click
 
 from ...events.counted_text import counted
 from ..common.arguments.options import trace_files
+from ..common.arguments.parameter_types import ReadableText
 from ..common.atomic_files import private_file, private_folder, size_of
 from ..common.console.progress import reading_progress, step_progress
-from ..common.job_names import JobName, default_job
+from ..common.job_names import default_job
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -67,7 +68,7 @@ nothing could be read.
 )
 @click.option(
     "--job",
-    type=JobName(),
+    type=ReadableText(),
     metavar="NAME",
     help="Job id for traces that contain none. Default: the first file's name.",
 )

@@ -16,11 +16,10 @@ import click
 from ...events.network.credentials import credentials_of
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.options import key_options
-from ..common.arguments.parameter_types import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange, ReadableText
 from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.console.logs import log_to_standard_error
 from ..common.job_end import ends_at_option
-from ..common.job_names import JobName
 from .collect_options import CollectOptions, check_options
 
 _HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
@@ -67,7 +66,7 @@ could be stopped, 2 bad usage or unreadable input; with --replay also if no FILE
 )
 @click.option(
     "--job",
-    type=JobName(),
+    type=ReadableText(),
     metavar="NAME",
     help="Job id for inputs that contain none. Default: the batch system's, or 'unknown'.",
 )

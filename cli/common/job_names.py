@@ -6,24 +6,12 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, Final
-
-import click
+from typing import Final
 
 BATCH_VARIABLES: Final = ("IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID")
 """Environment variables that contain a job id; the first match is used."""
 _MAX_FILE_NAME: Final = 200
 """File systems permit 255 bytes; a number and an ending may follow."""
-
-
-class JobName(click.types.StringParamType):
-    """A job id as an option. Bytes that are not UTF-8 are replaced, as no output could represent them."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the job id."""
-        from ...events.files import readable
-
-        return readable(value)
 
 
 def batch_job(environment: Mapping[str, str]) -> str | None:

@@ -10,8 +10,7 @@ import click
 
 from ...events.counted_text import counted
 from ..common.arguments.options import key_options, trace_files
-from ..common.arguments.parameter_types import FiniteRange
-from ..common.job_names import JobName
+from ..common.arguments.parameter_types import FiniteRange, ReadableText
 
 _HELP = """Send finished traces to an aggregator, call by call in order of time, as if their programs ran now.
 
@@ -57,7 +56,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str) -> fl
               help="Recorded seconds per second; max: as fast as the aggregator accepts.")  # fmt: skip
 @click.option(
     "--job",
-    type=JobName(),
+    type=ReadableText(),
     metavar="NAME",
     help="Job id of all calls. Default: that of the traces, else the first file's name.",
 )

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from ..common.arguments.grouped_help import SectionCommand
 from ..common.arguments.options import detection_options
-from ..common.arguments.parameter_types import FiniteRange
+from ..common.arguments.parameter_types import FiniteRange, ReadableText
 from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.job_end import end_of_job, ends_at_option
-from ..common.job_names import JobName, default_job, safe_name
+from ..common.job_names import default_job, safe_name
 from ..common.lean_imports import lean_imports
 from .messages import print_message
 
@@ -69,7 +69,7 @@ and lists at the end those that CMD has started.
 @click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option(
     "--job",
-    type=JobName(),
+    type=ReadableText(),
     metavar="NAME",
     help="Job id. Default: that of the batch system, or the command's name and pid.",
 )

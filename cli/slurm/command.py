@@ -110,9 +110,13 @@ def scripts(folder: Path, connect: str | None, config: Path) -> None:
     from pydantic import ValidationError
 
     from ...events import ConfigError, UnavailableError
+    from ...events.files import readable
     from .scripts import write_scripts
     from .settings import SlurmSettings, slurm_settings
 
+    for path in (folder.absolute(), config.absolute()):
+        if readable(path) != str(path):
+            raise click.UsageError(f"{path}: the scripts cannot name a path that is not UTF-8")
     if connect is not None and config.exists():
         raise click.UsageError(f"{config} is there already: change `connect` in it")
     try:

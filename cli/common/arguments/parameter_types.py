@@ -1,4 +1,4 @@
-"""Types of values on a command line: times, finite numbers, rates."""
+"""Types of values on a command line: times, finite numbers, rates, names."""
 
 from __future__ import annotations
 
@@ -106,3 +106,13 @@ class Rate(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2
         if not 0 < rate < math.inf:
             self.fail(f"{value!r}; expected bytes/s above 0, such as 2.5G, 300M or 1e9", param, ctx)
         return rate
+
+
+class ReadableText(click.types.StringParamType):
+    """A name, such as a job id. Bytes that are not UTF-8 are replaced, as no output could represent them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name."""
+        from ....events.files import readable
+
+        return readable(value)

@@ -70,6 +70,54 @@ def test_library_that_cannot_be_read_is_told(here: Path, path: str) -> None:
         traced_environment({}, here / "socket", "job", TracerSettings(libraries=(Path(path),)))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("keys", "allow", "list", "--name", ODD, "--key", "x" * 40, "--user", ODD, "--may", "collect"),
+        ("keys", "token", "list", "--name", ODD, "--user", ODD, "--may", "read"),
+        ("keys", "revoke", "list", ODD),
+        ("keys", "vouch", "none.key_secret", "--job", ODD, "--user", ODD, "--account", ODD),
+        ("slurm", "scripts", ODD),
+        ("slurm", "scripts", "folder", "--config", ODD),
+        ("schedule", "http://127.0.0.1:1", "--file-system", ODD, "--once"),
+        (
+            "schedule",
+            "http://127.0.0.1:1",
+            "--file-system",
+            "a",
+            "--backend",
+            "cgroup",
+            "--groups",
+            ODD,
+            "--device",
+            "1:1",
+        ),
+        ("schedule", "http://127.0.0.1:1", "--file-system", "a", "--policy", ODD),
+        ("simulate", "--class", "1x10", "--policy", ODD),
+        ("simulate", "--class", ODD),
+        ("simulate", "--class", "1x10", "--plot", ODD),
+        ("dfg", "--filter", f"path={ODD}", "good.jsonl"),
+        ("dfg", "--map", ODD, "good.jsonl"),
+        ("dfg", "--site", f"X=/{ODD}", "--map", "call+site", "good.jsonl"),
+        ("dfg", "--compare", ODD, ODD, "good.jsonl"),
+        ("dfg", "--timeline", ODD, "good.jsonl"),
+        ("layers", "--filter", f"path={ODD}", "good.jsonl"),
+        ("detect", "--data", f"/{ODD}", "--from", ODD, "good.jsonl"),
+        ("analyze", ODD, "good.jsonl"),
+        ("analyze", "heatmap", "--set", f"{ODD}=1", "good.jsonl"),
+        ("rank", "--background", ODD, "good.jsonl"),
+        ("watch", "--connect", f"ipc:///tmp/{ODD}"),
+        ("serve", "--ingest", f"ipc://{ODD}", "--state", "none"),
+        ("contention", f"http://{ODD}"),
+        ("advise", f"http://127.0.0.1:1/jobs/{ODD}"),
+    ],
+    ids=" ".join,
+)
+def test_texts_that_are_not_utf_8_are_used_or_refused(words: tuple[str, ...]) -> None:
+    run("keys", "new", "none")
+    run(*words)
+
+
 @pytest.mark.parametrize("path", UNWRITABLE)
 @pytest.mark.parametrize(
     "words", [("layers", "-o"), ("rank", "-o"), ("detect", "--plot"), ("archive", "create", "-o")], ids=" ".join
