@@ -1,7 +1,8 @@
-/* Usage: ended_characters FILE USE COUNT END. Uses characters of FILE, then ends. USE: how characters are used; COUNT: of
- * how many streams. Prints nothing. */
+/* Usage: ended_characters FILE USE COUNT END [threads]. Uses characters of FILE, then ends. USE: how characters are used;
+ * COUNT: of how many streams; threads: another thread has run before. Prints nothing. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +72,13 @@ static void end(const char *how) {
         wait(NULL), kill(getpid(), SIGKILL);
 }
 
+static void *nothing(void *unused) {
+    return unused;
+}
+
 int main(int count, char **words) {
-    if (count < 5)
+    pthread_t thread;
+    if (count < 5 || (count > 5 && (pthread_create(&thread, NULL, nothing, NULL) || pthread_join(thread, NULL))))
         return 2;
     for (int i = 0; i < atoi(words[3]); i++) {
         FILE *stream = fopen(words[1], !strcmp(words[2], "putc") || !strcmp(words[2], "flushed") ? "w" : "r");

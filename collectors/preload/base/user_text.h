@@ -1,4 +1,4 @@
-/* Checks whether memory of the program is readable. */
+/* Reads memory of the program that may be unreadable. */
 #ifndef IOTIDE_USER_TEXT_H
 #define IOTIDE_USER_TEXT_H
 
@@ -14,5 +14,8 @@ static inline bool iotide_is_path(const char *path, int error) {
 
 /* Whether a few bytes are readable. Asks the kernel. */
 bool iotide_is_readable(const void *from, size_t bytes);
+/* Copies memory that may be unreadable, or freed meanwhile. NOT_ALLOWED: the kernel, or a filter of calls, has no such copy. */
+enum iotide_copied { COPIED, UNREADABLE, NOT_ALLOWED };
+enum iotide_copied iotide_copy(void *to, const void *from, size_t bytes);
 
 #endif

@@ -44,7 +44,7 @@ static void set_unrecorded(struct iotide_characters *of, int64_t most) {
 }
 
 /* After a call that may have written the buffer to the file, or has filled it. */
-static void update_unrecorded(struct iotide_characters *of, FILE *stream) {
+static void update_unrecorded(struct iotide_characters *of, const FILE *stream) {
     int64_t moved = LOAD(of->moved) > 0 ? LOAD(of->moved) : 0;
     if (unlikely(LOAD(of->descriptor) < 0)) /* nothing of it is recorded */
         return;
@@ -59,7 +59,7 @@ static void update_unrecorded(struct iotide_characters *of, FILE *stream) {
 
 /* ---- streams of this process ---- */
 
-static void mark(struct iotide_characters *of, FILE *stream) {
+static void mark(struct iotide_characters *of, const FILE *stream) {
     STORE(of->read_at, stream->_IO_read_ptr);
     STORE(of->write_at, stream->_IO_write_ptr);
 }
@@ -69,7 +69,7 @@ static bool is_inherited(const struct iotide_characters *of) {
     return LOAD(forking) && LOAD(of->process) && LOAD(of->owner) == &iotide_self;
 }
 
-static void begin(struct iotide_characters *of, FILE *stream) {
+static void begin(struct iotide_characters *of, const FILE *stream) {
     STORE(of->moved, 0);
     STORE(of->fill_ns, 0);
     STORE(of->kind, KIND_OTHER);
@@ -78,7 +78,6 @@ static void begin(struct iotide_characters *of, FILE *stream) {
     if (!is_inherited(of))
         mark(of, stream);
     STORE(of->owner, &iotide_self);
-    STORE(of->stream, stream);
     STORE(of->process, iotide_own_pid);
 }
 
@@ -153,7 +152,7 @@ static int64_t put(const FILE *stream, const char *from) {
 }
 
 /* Adds what the program moved in the buffer since the last call. Streams of wide characters have another buffer. */
-static void add_uncalled(struct iotide_characters *of, FILE *stream) {
+static void add_uncalled(struct iotide_characters *of, const FILE *stream) {
     if (unlikely(!LOAD(of->owner) || stream->_mode > 0))
         return;
     int64_t bytes;
@@ -186,7 +185,7 @@ static struct iotide_characters *characters_of(FILE *stream) {
 /* ---- all streams ---- */
 
 /* Of this process. A child begins with inherited ones in which it moved characters, and writes no pages for others. */
-static bool is_own(struct iotide_characters *of, FILE *stream) {
+static bool is_own(struct iotide_characters *of, const FILE *stream) {
     if (likely(LOAD(of->process) == iotide_own_pid))
         return true;
     bool moved = is_inherited(of) && (taken(stream, LOAD(of->read_at)) > 0 || put(stream, LOAD(of->write_at)) > 0);
@@ -196,7 +195,7 @@ static bool is_own(struct iotide_characters *of, FILE *stream) {
 }
 
 /* Streams that this thread alone uses: others move the position before they are seen. */
-static bool is_of_thread(struct iotide_characters *of, FILE *stream) {
+static bool is_of_thread(struct iotide_characters *of, const FILE *stream) {
     return LOAD(of->owner) == &iotide_self && is_own(of, stream);
 }
 
@@ -209,7 +208,7 @@ static void visit_streams_of_thread(iotide_stream_visit *visit) {
         iotide_visit_streams(true, is_of_thread, visit);
 }
 
-static void record_at_end(struct iotide_characters *of, FILE *stream) {
+static void record_at_end(struct iotide_characters *of, const FILE *stream) {
     add_uncalled(of, stream);
     mark(of, stream);
     record_copied(of);
@@ -308,7 +307,7 @@ void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t
 /* ---- forks ---- */
 
 /* Writes nothing for a stream that has not been used since: after an earlier fork that would copy pages. */
-static void add_and_mark(struct iotide_characters *of, FILE *stream) {
+static void add_and_mark(struct iotide_characters *of, const FILE *stream) {
     add_uncalled(of, stream);
     if (LOAD(of->read_at) != stream->_IO_read_ptr || LOAD(of->write_at) != stream->_IO_write_ptr)
         mark(of, stream);

@@ -39,6 +39,7 @@ struct iotide_characters *iotide_add_stream(FILE *stream) {
             continue;
         way = free;
         atomic_store_explicit(&at(set, way)->process, 0, memory_order_relaxed);
+        atomic_store_explicit(&at(set, way)->stream, stream, memory_order_relaxed);
         atomic_fetch_or_explicit(&used, UINT64_C(1) << set, memory_order_relaxed);
     }
     return way < 0 ? NULL : at(set, way);
@@ -70,18 +71,25 @@ static void visit_listed(iotide_stream_test *is_visited, iotide_stream_visit *vi
     }
 }
 
-/* Whether a stream of the table is open. Its memory may be freed: its owner may have closed it unseen. */
-static bool is_open(FILE *stream, int descriptor) {
-    return is_standard(stream) || (!iotide_restricted() && iotide_is_readable(stream, sizeof *stream) &&
-                                   ((uint32_t)stream->_flags & MAGIC_MASK) == MAGIC && stream->_fileno == descriptor);
+/* Returns a stream of the table if it is open, otherwise NULL: its memory may be freed, because its owner may have closed
+ * it unseen. The result is a copy where the kernel allows one, as another thread may free the memory now. */
+static FILE *open_stream(FILE *stream, int descriptor, FILE *copy) {
+    if (is_standard(stream))
+        return stream;
+    enum iotide_copied copied = iotide_restricted() ? UNREADABLE : iotide_copy(copy, stream, sizeof *copy);
+    if (copied == NOT_ALLOWED && iotide_is_readable(stream, sizeof *stream))
+        *copy = *stream, copied = COPIED;
+    bool is_open = copied == COPIED && ((uint32_t)copy->_flags & MAGIC_MASK) == MAGIC && copy->_fileno == descriptor;
+    return is_open ? copy : NULL;
 }
 
 static void visit_table(iotide_stream_test *is_visited, iotide_stream_visit *visit) {
     for (uint64_t left = LOAD(used); left; left &= left - 1) {
         uint32_t set = (uint32_t)__builtin_ctzll(left);
         for (int way = 0; way < WAYS; way++) {
-            FILE *stream = LOAD(streams[set][way]);
-            if (stream && is_open(stream, LOAD(at(set, way)->descriptor)) && is_visited(at(set, way), stream))
+            FILE copy, *stream = LOAD(streams[set][way]);
+            stream = stream ? open_stream(stream, LOAD(at(set, way)->descriptor), &copy) : NULL;
+            if (stream && is_visited(at(set, way), stream))
                 visit(at(set, way), stream);
         }
     }

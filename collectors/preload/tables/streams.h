@@ -35,9 +35,9 @@ __attribute__((visibility("hidden"))) struct iotide_characters *iotide_add_strea
 __attribute__((visibility("hidden"))) void iotide_remove_stream(const FILE *stream);
 
 /* Calls visit for each open stream of the table for which is_visited is true. waits: it may wait for another thread that
- * opens or closes a stream; otherwise memory is examined of which another thread may free a part. */
-typedef bool iotide_stream_test(struct iotide_characters *of, FILE *stream);
-typedef void iotide_stream_visit(struct iotide_characters *of, FILE *stream);
+ * opens or closes a stream. The functions may get a copy of the stream. */
+typedef bool iotide_stream_test(struct iotide_characters *of, const FILE *stream);
+typedef void iotide_stream_visit(struct iotide_characters *of, const FILE *stream);
 __attribute__((visibility("hidden"))) void iotide_visit_streams(bool waits, iotide_stream_test *is_visited,
                                                                 iotide_stream_visit *visit);
 

@@ -50,10 +50,24 @@ def test_killed_process_has_lost_its_last_characters(
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("use", ["getc", "inline", "wide"])
+@pytest.mark.parametrize("threads", [[], ["threads"]])
 def test_process_that_ends_by_itself_has_lost_none(
-    tracing: Tracing, program: Path, file: Path, use: str, end: str
+    tracing: Tracing, program: Path, file: Path, use: str, end: str, threads: list[str]
 ) -> None:
-    tracing.run([program, file, use, "2", end])
+    tracing.run([program, file, use, "2", end, *threads])
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == 2 * READ
+    assert lost(tracing) == {}
+
+
+@pytest.mark.parametrize("end", ["_exit", "execve"])
+def test_streams_of_threads_are_found_where_the_kernel_copies_no_memory(
+    tracing: Tracing, program: Path, file: Path, tmp_path: Path, end: str
+) -> None:
+    """As in containers with a filter."""
+    call, log = "process_vm_readv", tmp_path / "log"
+    strace = [need("strace"), "-f", "-qq", "-e", f"trace={call}", "-e", f"inject={call}:error=EPERM", "-o", str(log)]
+    tracing.run([*strace, program, file, "getc", "2", end, "threads"])
+    assert log.read_text().count("EPERM") == 2
     assert tracing.bytes_by_path(Kind.READ)[str(file)] == 2 * READ
     assert lost(tracing) == {}
 
@@ -128,8 +142,9 @@ def test_fork_and_exit_make_no_system_call_for_each_stream(
     assert abs(counts[1] - counts[0]) < 50
 
 
-def test_other_threads_open_and_close_streams_while_the_process_forks_and_exits(
-    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path
+@pytest.mark.parametrize("end", ["exit", "_exit"])
+def test_other_threads_open_and_close_streams_while_the_process_forks_and_ends(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path, end: str
 ) -> None:
-    done = tracing.run([built(tmp_path_factory, "forked_streams.c"), file, "20", "200", "threads"])
+    done = tracing.run([built(tmp_path_factory, "forked_streams.c"), file, "20", "100", "threads", end])
     assert (done.returncode, done.stderr) == (0, "")
