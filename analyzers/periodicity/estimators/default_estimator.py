@@ -25,7 +25,7 @@ from ..phases.phases import Segmenter
 from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
 from ..spectrum.spectrum import Candidates, Floats, describe, find_candidates, spectrum_of
 from ..tuning import TUNING
-from ..upcoming.clock import Clock, clock_of
+from ..upcoming.clock import Clock, clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import Following, following_of, next_phase
 from ..upcoming.next_start import NextStart, next_start_of
@@ -147,10 +147,12 @@ def _next_start(view: SignalWindow, candidate: PeriodCandidate, clock: Clock, pe
 
 
 def _following(candidate: PeriodCandidate, clock: Clock, expected: NextStart, period: float) -> list[Following]:
-    return following_of(expected, clock, candidate.regularity.intervals, candidate.regularity.drift, period)
+    starts = clock_of_starts(clock, candidate.regularity)
+    return following_of(expected, starts, candidate.regularity.intervals, candidate.regularity.drift, period)
 
 
 def _drift(view: SignalWindow, candidate: PeriodCandidate, clock: Clock) -> Drift | None:
+    clock = clock_of_starts(clock, candidate.regularity)
     if not clock.drifts:
         return None
     reach = interval_of(clock.intervals, least=0.5)

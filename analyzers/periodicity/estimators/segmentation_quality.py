@@ -82,7 +82,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         steady = 1 - (1 - foreseen) * (1 - self.alike)
         # around a drift, intervals are more regular than ``chance`` assumes
         chance = self.regularity.chance
-        if self.regularity.drift:
+        if self.regularity.drift and self.regularity.pauses is None:
             chance = chance_of(spread, min(count, TUNING.intervals.drift_intervals))
         periodic_share = (
             confidence_of_chance(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)

@@ -20,7 +20,7 @@ from ..phases.interleaved import Train, interleaved, with_hidden
 from ..phases.phases import Phases, Segmenter, median
 from ..phases.regularity import Regularity, regularity
 from ..tuning import TUNING
-from ..upcoming.clock import clock_of
+from ..upcoming.clock import clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import following_of, next_phase
 from ..upcoming.next_start import next_start_of
@@ -66,7 +66,8 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
     clock, now = clock_of(measured, own.start), (view.now_s - view.start_s) / view.bin_s
     expected = next_start_of(own, measured, clock, measured.period, now)
     sure = confidence_of_chance(TUNING.quality.tried_segmentations * train.chance)
-    following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
+    starts = clock_of_starts(clock, measured)
+    following = following_of(expected, starts, measured.intervals, measured.drift, measured.period)
     next_confidence = min(phases_confidence(sure) * expected.in_time, 1.0)
     return _Program(
         own,

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from .. import compiled
 from ..confidence import chance_of
 from ..tuning import TUNING
-from .changes import LONGER, last_change, line_through
+from .changes import LONGER, last_change
 from .memoized import memoized
 from .missed_phases import RESOLVED, classify_intervals
 from .phases import Floats, Phases
+from .trend import latest, trend_of
 
 _INTERVALS = TUNING.intervals
 _BIN_VARIANCE = 1 / 12  # variance of an interval's resolution, bins squared
@@ -33,7 +34,8 @@ class Regularity(Struct, frozen=True, eq=False):
         since: index of the first phase since the last change of the period; 0 without one.
         missed: number of intervals across missed phases.
         stray: number of further intervals excluded as pauses of the program.
-        drift: growth of each of the latest intervals over the one before, bins; 0 for constant intervals.
+        drift: growth of each of the latest intervals over the one before, bins; 0 for constant intervals. Between equal
+            pauses, phases that take ever longer make the intervals grow.
         pauses: distances from the ends of phases to the next starts, bins, if these are far more regular; ``chance`` is
             then that of the pauses. Otherwise None.
         pause_spread: standard deviation of the pauses over the period.
@@ -98,7 +100,7 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
         found.spread > TUNING.tolerances.equal_spread
         and (fixed := _of_fixed_pauses(found, start, end, shortest)) is not None
     ):
-        return fixed
+        return replace(fixed, drift=_with_drift(fixed).drift)
     if (change := last_change(found.intervals)) > 0:
         since = _since(len(start), found.intervals[change:], shortest)
         # of a walk that turns at its bounds, the latest intervals are levels, too, but less even
@@ -240,53 +242,15 @@ def _of_choices(chance: float, intervals: int, stray: int) -> float:
 
 
 def _with_drift(found: Regularity) -> Regularity:
-    """Measure the spread around a line if that fits better.
-
-    The latest intervals must fit a line far better than a mean.
-    """
-    recent = found.intervals[-_INTERVALS.drift_intervals :]
-    n = len(recent)
-    if n < _INTERVALS.min_intervals or found.missed:
+    """Measure the spread around the trend of the latest intervals, if there is one."""
+    if found.missed:
         return found
-    following, whole, left = compiled.extrapolate(recent) or _extrapolated(recent)
-    whole, left = whole + n * _EXACT, left + n * _EXACT
-    if n / 2 * math.log(whole / left) < _INTERVALS.min_log_likelihood_ratio or following <= 0:
+    recent = latest(found.intervals)
+    if (trend := trend_of(recent, _EXACT)) is None:
         return found
-    usual = float(recent.sum()) / n
-    deviation = math.sqrt(left / (n - 2))
-    if deviation > TUNING.tolerances.irregular_spread * usual:
-        return found  # some intervals of a random walk fit a line, too
-    drift = (following - recent[0]) / n
-    if abs(drift) > _INTERVALS.max_drift * usual:
-        return found  # as fast only by chance, in intervals that vary anyway
     # relative to the shorter of the present and the mean interval: short intervals must not look even beside long ones
-    return replace(found, spread=min(found.spread, deviation / min(usual, found.period)), drift=float(drift))
-
-
-def _extrapolated(recent: Floats) -> tuple[float, float, float]:
-    """Return the extrapolated next interval, and the sums of squares around the mean and around the growth."""
-    following, rest = extrapolated_interval(recent)
-    off = recent - float(recent.sum()) / len(recent)
-    return following, float(off @ off), float(rest @ rest)
-
-
-def extrapolated_interval(intervals: Floats) -> tuple[float, Floats]:
-    """Return the extrapolated next interval for linear or exponential growth.
-
-    It also returns the deviations of each interval.
-
-    The model with the better fit is used.
-    """
-    slope, rest = line_through(intervals)
-    n = len(intervals)
-    following = float(intervals.sum()) / n + slope * (n + 1) / 2
-    if float(intervals.min()) > 0:
-        level = np.log(intervals)
-        growth, off = line_through(level)
-        others = intervals - np.exp(level - off)
-        if float(others @ others) < float(rest @ rest):
-            return math.exp(float(level.sum()) / n + growth * (n + 1) / 2), others
-    return following, rest
+    spread = trend.deviation / min(float(recent.sum()) / len(recent), found.period)
+    return replace(found, spread=min(found.spread, spread), drift=trend.growth)
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:

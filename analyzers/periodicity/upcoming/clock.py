@@ -11,7 +11,8 @@ from msgspec import Struct
 from .. import compiled
 from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats
-from ..phases.regularity import Regularity, extrapolated_interval
+from ..phases.regularity import Regularity
+from ..phases.trend import at_next, latest
 from ..tuning import TUNING
 
 _SHARES: Final = np.array([0.0, 0.25, 0.5, 0.7, 0.85, 0.95])
@@ -135,9 +136,9 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
         regularity: regularity of the phases.
         start: starts of all these phases, bins.
     """
-    if regularity.drift:
-        return _drifting(regularity)
     if regularity.pauses is None:
+        if regularity.drift:
+            return _drifting(regularity)
         grid = grid_of(start, regularity.period)
         if grid is None:
             return Clock(regularity.intervals, False, regularity.spread)
@@ -146,12 +147,11 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
     return Clock(regularity.pauses, True, regularity.pause_spread)
 
 
+def clock_of_starts(clock: Clock, regularity: Regularity) -> Clock:
+    """Return the clock for several intervals ahead: if those between starts drift, theirs instead of that of pauses."""
+    return _drifting(regularity) if regularity.drift and clock.from_end else clock
+
+
 def _drifting(regularity: Regularity) -> Clock:
-    """Return the clock of intervals around a line, extrapolated by one."""
-    recent = regularity.intervals[-TUNING.intervals.drift_intervals :]
-    n = len(recent)
-    now, rest = extrapolated_interval(recent)
-    # an extrapolated line is less certain than a mean
-    leverage = 1 / n + 3 * (n + 1) ** 2 / (n * (n * n - 1))
-    rest = rest * math.sqrt((1 + leverage) / (1 + 1 / n) * (n - 1) / (n - 2))
-    return Clock(now + rest - float(rest.sum()) / n, False, regularity.spread, drifts=True)
+    """Return the clock of intervals that drift, at the level of the next one."""
+    return Clock(at_next(latest(regularity.intervals)), False, regularity.spread, drifts=True)

@@ -11,7 +11,9 @@ from ....results.base import Estimate
 from ....results.prediction import FollowingPhase, NextPhase
 from ..confidence import student_t_within
 from ..estimator import SignalWindow
+from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats, Phases
+from ..phases.trend import comparable_with_next
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
@@ -21,6 +23,7 @@ _MAX_PHASES: Final = 5  # maximum phases after the next one
 _OF_SEEN: Final = 2  # past intervals needed per predicted phase
 _HOLDS: Final = 0.95  # probability that at most this many phases are missed
 _STEEPEST: Final = 4.0  # maximum ratio of the next interval to the first interval of a drift
+_SAME_VOLUME: Final = 1e-3  # relative deviation of volumes that count as equal
 _REACH: Final = 1.645  # half width of a 90 % interval, in standard deviations
 _NEXT_PHASE: Final = TUNING.next_phase
 
@@ -122,11 +125,14 @@ def next_phase(
     now = (view.now_s - view.start_s) / view.bin_s
     running = bool(now - phases.stop[-1] < TUNING.segmentation.max_gap_periods * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
+    lengths = comparable_with_next(complete.end - complete.start, RESOLVED, skipped=running)
+    equal = (_SAME_VOLUME * float(complete.volume.sum()) / len(complete)) ** 2
+    volumes = comparable_with_next(complete.volume, equal, skipped=running)
     return NextPhase(
         confidence=confidence,
         start_s=_start_of(view, expected),
-        duration_s=_next_of((complete.end - complete.start)[-_NEXT_PHASE.recent_phases :] * view.bin_s, view.bin_s / 2),
-        volume_bytes=_next_of(complete.volume[-_NEXT_PHASE.recent_phases :] * view.bin_s, 0.0),
+        duration_s=_next_of(lengths[-_NEXT_PHASE.recent_phases :] * view.bin_s, view.bin_s / 2),
+        volume_bytes=_next_of(volumes[-_NEXT_PHASE.recent_phases :] * view.bin_s, 0.0),
         following=[
             FollowingPhase(confidence=min(each.in_time, confidence), start_s=_start_of(view, each))
             for each in following

@@ -12,8 +12,10 @@ from msgspec.structs import replace
 
 from .. import compiled
 from ..confidence import predicted_spread, student_t_within
+from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats, Phases
 from ..phases.regularity import Regularity
+from ..phases.trend import comparable_with_next
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
@@ -220,7 +222,7 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
         _Time(each.odds, last, each.length + pause, each.deviation)
         if each.deviation
         else _Time(each.odds, last + length, pause, 0.0)
-        for each in endings(lengths, length, max(since, 0.0))
+        for each in endings(comparable_with_next(lengths, RESOLVED), length, max(since, 0.0))
         if each.odds > _NEGLIGIBLE
     ]
 

@@ -158,3 +158,47 @@ def test_distances_that_walk_at_random_and_stay_near_one_value_for_a_while_are_n
     batch = make_batch(16 * len(start), columns | {"bytes": 6_000_000, "kind": int(Kind.WRITE)})
     for settings in (DetectSettings(), DetectSettings(sampling_frequency_hz=1.0)):
         assert not detect([(batch, np.zeros(0, np.uint8))], settings, "job").periodic
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("growth", [0.15, 0.4])
+def test_phases_that_take_ever_longer_make_the_period_drift(seed: int, growth: float) -> None:
+    """The time between phases stays equal, so the next start is timed from the end of a phase."""
+    rng = np.random.default_rng(seed)
+    length = 4 + growth * np.arange(40)
+    pause = rng.normal(25, 0.3, 40)
+    start = 3 + np.append(0.0, np.cumsum(length + pause))
+    found = periodicity_of(start[:-1].tolist(), length.tolist(), 1e9, ended=True)
+    assert found.period_s is not None
+    assert found.drift is not None
+    now = float(length[-1]) + 25
+    assert found.drift.period_s.value == pytest.approx(now, rel=0.02)
+    assert found.drift.per_phase * found.period_s.value == pytest.approx(growth, rel=0.2)
+    assert found.next_phase is not None
+    assert found.next_phase.start_s.value == pytest.approx(start[-1], abs=1.5)
+    assert found.next_phase.duration_s.value == pytest.approx(float(length[-1]) + growth, abs=0.6)
+    ahead = len(found.next_phase.following)
+    assert ahead == 5
+    expected = start[-1] + sum(float(length[-1]) + growth * number + 25 for number in range(1, ahead + 1))
+    assert found.next_phase.following[-1].start_s.value == pytest.approx(expected, abs=0.15 * now)
+
+
+@pytest.mark.parametrize("each_fourth", [2.0, 4.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_period_does_not_drift_if_some_phases_take_longer(seed: int, each_fourth: float) -> None:
+    rng = np.random.default_rng(seed)
+    length = 4 * np.where(rng.random(40) < 0.25, each_fourth, 1) * rng.normal(1, 0.05, 40)
+    start = 3 + np.append(0.0, np.cumsum(length + rng.normal(25, 0.3, 40)))
+    assert periodicity_of(start[:-1].tolist(), length.tolist(), 1e9, ended=True).drift is None
+
+
+@pytest.mark.parametrize("growth", [-0.02, 0.02, 0.04])
+def test_volume_of_the_next_phase_follows_a_growth(growth: float) -> None:
+    rng = np.random.default_rng(7)
+    volume = 1e9 * (1 + growth) ** np.arange(41) * np.append(rng.normal(1, 0.01, 40), 1)
+    start = (3 + np.cumsum(rng.normal(30, 0.3, 40))).tolist()
+    found = periodicity_of(start, [4.0] * 40, volume[:-1], ended=True)
+    assert found.next_phase is not None
+    expected = found.next_phase.volume_bytes
+    assert expected.value == pytest.approx(volume[-1], rel=0.03)
+    assert expected.low <= volume[-1] <= expected.high
