@@ -37,6 +37,11 @@ class _KnownPeriod(Struct):
     programs: int = 1
     """Number of programs that it found."""
 
+    @property
+    def was_certain(self) -> bool:
+        """Whether the next phase was predicted with certainty at least once."""
+        return self.max_confidence >= _TOLERANCES.certain_confidence
+
 
 class _AlternativePeriod(Struct):
     """Alternative period, seen once at another level."""
@@ -55,8 +60,9 @@ class ResolutionSearch:
 
     Once a period is known, the level at which it has 32 to 128 bins is searched, and at intervals another one. The
     result of another level replaces the known period only if it is more certain twice in a row, or the known one is
-    gone. A certain period that fell silent is restored when it continues. ``window_policy.WindowPolicy`` selects the
-    window. A search takes about two estimates.
+    gone. While the known one was never certain, the whole observation is searched, too: it may be the rhythm of the
+    requests within a phase. A certain period that fell silent is restored when it continues.
+    ``window_policy.WindowPolicy`` selects the window. A search takes about two estimates.
     """
 
     _earned: float = float(_LIVE.max_earned_searches)
@@ -157,7 +163,7 @@ class ResolutionSearch:
 
     def _store_silent(self, known: _KnownPeriod, now_ns: int) -> None:
         """Store a period that was certain. A period shorter-lived than its silences is the inside of phases."""
-        if known.max_confidence >= _TOLERANCES.certain_confidence and now_ns - known.since_ns > known.silence_ns:
+        if known.was_certain and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
     def _search(self, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
@@ -187,10 +193,13 @@ class ResolutionSearch:
     ) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Search the level of the known period, and at intervals another one."""
         view, periodicity = self._estimate_known(known, now_ns, searches)
-        if periodicity.period_s is None:
+        if periodicity.period_s is None or (searches and _is_lost(known, periodicity)):
             self._store_silent(known, now_ns)
             self._known = None
-            return self._search(now_ns, searches)
+            other_view, other, level = self._search(now_ns, searches)
+            if periodicity.period_s is None or _is_preferred(other, periodicity):
+                return other_view, other, level
+            return view, periodicity, known.level
         if self.windows.watch(view, periodicity.period_s.value):
             view, periodicity = self._estimate_known(known, now_ns, searches)
             if periodicity.period_s is None:
@@ -198,38 +207,35 @@ class ResolutionSearch:
         if not searches:
             return view, periodicity, known.level
         self._turn += 1
-        if self._alternative is None and self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor):
+        unsure = periodicity.confidence < _TOLERANCES.min_confidence and not known.was_certain
+        is_due = unsure or self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor) == 0
+        if (self._alternative is None and not is_due) or not self.spend_search():
             return view, periodicity, known.level
-        if not self.spend_search():
-            return view, periodicity, known.level
-        return self._alternative_found(view, periodicity, known, now_ns)
+        return self._alternative_found(view, periodicity, known, now_ns, unsure)
 
     def _alternative_found(
-        self, view: SignalWindow, periodicity: PeriodEstimate, known: _KnownPeriod, now_ns: int
+        self, view: SignalWindow, periodicity: PeriodEstimate, known: _KnownPeriod, now_ns: int, unsure: bool
     ) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Search for a period of another order at another level."""
+        """Search for a period of another order at another level.
+
+        An unsure period is also replaced by one of similar order, and at once by a longer one that is certain.
+        """
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.since(self._observed.first_ns(end_ns))
         alternative, self._alternative = self._alternative, None
-        if alternative is None:
-            levels = [
-                at for at in range(self._observed.resolutions.of_span(end_ns - start_ns) + 1) if at != known.level
-            ]
-            if not levels:
-                return view, periodicity, known.level
-            level = levels[
-                self._turn // (_LIVE.predictions_per_other_level * self.search_interval_factor) % len(levels)
-            ]
-        else:
-            level = alternative.level
+        level = self._other_level(known.level, end_ns - start_ns, unsure) if alternative is None else alternative.level
+        if level is None:
+            return view, periodicity, known.level
         other_view, other = self._observed.estimate(level, now_ns, start_ns)
         period_s, known_s = _period_s(other), _period_s(periodicity)
-        if not _is_preferred(other, periodicity) or abs(math.log(period_s / known_s)) < math.log(
-            _LIVE.period_order_ratio
-        ):
+        sure = unsure and other.confidence >= _TOLERANCES.min_confidence
+        least_log = _TOLERANCES.equal_prediction_log if sure else math.log(_LIVE.period_order_ratio)
+        if not _is_preferred(other, periodicity) or abs(math.log(period_s / known_s)) < least_log:
             return view, periodicity, known.level
         if period_s < known_s and share_at_period(other_view, period_s) < _LIVE.min_lasting_share:
             return view, periodicity, known.level
+        if sure and period_s > known_s and other.next_confidence >= _TOLERANCES.certain_confidence:
+            return other_view, other, level
         if alternative is None or abs(math.log(period_s / alternative.period_s)) > _TOLERANCES.equal_prediction_log:
             self._alternative = _AlternativePeriod(period_s, level, now_ns)
             return view, periodicity, known.level
@@ -237,6 +243,18 @@ class ResolutionSearch:
             self._alternative = alternative
             return view, periodicity, known.level
         return other_view, other, level
+
+    def _other_level(self, known: int, span_ns: int, unsure: bool) -> int | None:
+        """Return the next level to search beside the known one; None if there is no other.
+
+        Beside an unsure period it is mostly the one that covers the whole observation.
+        """
+        whole = self._observed.resolutions.of_span(span_ns)
+        if unsure and whole > known and self._turn % _LIVE.predictions_per_other_level:
+            return whole
+        others = [level for level in range(whole + 1) if level != known]
+        turn = self._turn // (_LIVE.predictions_per_other_level * self.search_interval_factor)
+        return others[turn % len(others)] if others else None
 
     def without_search(self, now_ns: int) -> SignalWindow:
         """Return the whole observation."""
@@ -307,6 +325,12 @@ class ResolutionSearch:
 
 def _period_s(periodicity: PeriodEstimate) -> float:
     return 0.0 if periodicity.period_s is None else periodicity.period_s.value
+
+
+def _is_lost(known: _KnownPeriod, periodicity: PeriodEstimate) -> bool:
+    """Return whether a certain period is gone, and what the window shows instead is unsure."""
+    changed = abs(math.log(_period_s(periodicity) / known.period_s)) > _TOLERANCES.equal_prediction_log
+    return known.was_certain and changed and periodicity.confidence < _TOLERANCES.min_confidence
 
 
 def _is_preferred(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:

@@ -1,0 +1,52 @@
+"""The rhythm of requests within a phase does not hide the period of the phases while it is unsure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.periodicity.tuning import TUNING
+from iotide.events import Kind, make_batch
+
+TYPES = np.zeros(0, np.uint8)
+MOMENTS = 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [9, 10, 31, 35, 42, 43, 45, 57])
+def test_rhythm_of_requests_does_not_hide_a_period_that_the_whole_observation_shows(seed: int) -> None:
+    """Phases of many requests with short pauses between them: the pauses between phases are hardly longer."""
+    rng = np.random.default_rng(seed)
+    period = float(np.exp(rng.uniform(np.log(2), np.log(3000))))
+    phases, requests = int(rng.integers(15, 40)), int(rng.integers(4, 30))
+    busy_s, gap = period * float(rng.uniform(0.8, 0.92)), float(rng.uniform(0.1, 0.25))
+    share = rng.uniform(0.5, 1.5, (phases, requests))
+    share /= share.sum(axis=1)[:, None]
+    starts_s = period * (1 + np.arange(phases) + rng.normal(0, 0.005, phases))
+    start_s = (starts_s[:, None] + busy_s * (np.cumsum(share, axis=1) - share)).ravel()
+    length_s = (1 - gap) * busy_s * share.ravel()
+    predictor = Predictor("job")
+    predictor.update(make_batch(1, {"start": 0}), TYPES)
+    known = hidden = done = 0
+    for now_s in np.sort(rng.uniform(starts_s[3], starts_s[-1], MOMENTS)):
+        upto = int(np.searchsorted(start_s + length_s, now_s))
+        rows = slice(done, upto)
+        columns = {
+            "start": np.rint(1e9 * start_s[rows]).astype(np.int64),
+            "duration": np.rint(1e9 * length_s[rows]).astype(np.int64),
+            "bytes": np.rint(1e9 * length_s[rows] / period).astype(np.int64),
+            "kind": int(Kind.WRITE),
+        }
+        predictor.update(make_batch(upto - done, columns), TYPES)
+        done = upto
+        found = predictor.predict(round(1e9 * now_s))
+        whole = predictor.predict(round(1e9 * now_s), whole=True)
+        if whole.period_s is None or whole.confidence < TUNING.tolerances.certain_confidence:
+            continue
+        if whole.period_s.value == pytest.approx(period, rel=0.05):
+            known += 1
+            hidden += found.confidence < TUNING.tolerances.min_confidence and (
+                found.period_s is not None and found.period_s.value < period / 2
+            )
+    assert known > MOMENTS / 2
+    assert hidden == 0
