@@ -1,7 +1,9 @@
 /* Random calls on streams, mixed with characters moved in the buffer itself. argv: folder, seed, number of steps, and what
- * else: "threads" (a second thread uses streams of its own), "forks" (children use inherited streams), or "-".
+ * else: "threads" (a second thread uses streams of its own), "forks" (children use inherited streams), "killed" or
+ * "killed-threads" (it ends by SIGKILL), or "-".
  * Output: one line "FILE read BYTES" or "FILE written BYTES" per stream, by its own account. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +167,7 @@ static void *work(void *from) {
 int main(int count, char **arguments) {
     if (count < 5)
         return 2;
-    int threads = !strcmp(arguments[4], "threads"), forks = !strcmp(arguments[4], "forks");
+    int threads = strstr(arguments[4], "threads") != NULL, forks = !strcmp(arguments[4], "forks");
     static struct worker workers[2];
     for (int i = 0; i < 2; i++)
         workers[i] = (struct worker){.folder = arguments[1],
@@ -185,5 +187,9 @@ int main(int count, char **arguments) {
             struct stream *of = &workers[i].streams[j];
             printf("%s %s %ld\n", of->name, of->output ? "written" : "read", of->output ? of->written : of->read);
         }
+    if (strstr(arguments[4], "killed")) {
+        fflush(stdout);
+        kill(getpid(), SIGKILL);
+    }
     return 0; /* all streams are open at the exit */
 }

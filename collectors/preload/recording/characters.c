@@ -237,12 +237,16 @@ struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use)
     return of;
 }
 
+static void continue_from(struct iotide_characters *of, const FILE *stream) {
+    mark(of, stream);
+    update_unrecorded(of, stream);
+}
+
 void iotide_after_stream_call(struct iotide_characters *of, FILE *stream) {
-    if (of) {
-        mark(of, stream);
-        update_unrecorded(of, stream);
-    } else if (!stream)
-        visit_streams_of_thread(mark);
+    if (of)
+        continue_from(of, stream);
+    else if (!stream)
+        visit_streams_of_thread(continue_from);
 }
 
 struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind) {
@@ -300,8 +304,7 @@ void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t
         turn_to(of, KIND_READ);
         add(of, -bytes);
     }
-    mark(of, stream);
-    update_unrecorded(of, stream);
+    continue_from(of, stream);
 }
 
 /* ---- forks ---- */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,32 @@ def test_exec_that_fails_has_recorded_what_was_read(tracing: Tracing, program: P
     tracing.run([program, file, "getc", "1", "failed-execve"])
     assert tracing.bytes_by_path(Kind.READ)[str(file)] == READ
     assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: BUFFER - READ}
+
+
+@pytest.mark.parametrize("how", ["killed", "killed-threads"])
+@pytest.mark.parametrize("steps", [100, 300, 2000])
+@pytest.mark.parametrize("seed", range(12))
+def test_bytes_that_no_record_of_a_killed_process_has_are_told(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, seed: int, steps: int, how: str
+) -> None:
+    """After random calls on streams: bytes that it has read by its own account, and those that are in its files."""
+    before = "19 bytes each line\n" * 1000
+    for number in range(12):
+        (tmp_path / f"file-{number // 6}-{number % 6}").write_text(before)
+    done = tracing.run([built(tmp_path_factory, "random_streams.c"), tmp_path, str(seed), str(steps), how])
+    assert done.returncode == -signal.SIGKILL
+    missing = 0
+    for line in done.stdout.splitlines():
+        name, way, size = line.split()
+        path = tmp_path / name
+        if way == "read":
+            unread = int(size) - tracing.bytes_by_path(Kind.READ)[str(path)]
+            assert unread >= 0, name
+            missing += unread
+        else:
+            missing += max(0, path.stat().st_size - len(before) - tracing.bytes_by_path(Kind.WRITE)[str(path)])
+    assert missing <= lost(tracing).get(LAST_CHARACTERS_BYTES, 0)
+    assert lost(tracing).get(LAST_CHARACTERS, 0) <= 12
 
 
 def test_forked_child_has_losses_of_its_own(tracing: Tracing, program: Path, file: Path) -> None:
