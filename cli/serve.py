@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,6 +16,8 @@ from .common.end_signals import SignalHandler
 if TYPE_CHECKING:
     from ..daemon.settings import AggregatorSettings
 
+_DESCRIPTORS: Final = 22
+"""Files that an aggregator opens at least."""
 _HELP = """Run the aggregator: receive streams from collectors, maintain signal and prediction of each job, publish.
 
 Settings come from the defaults, a TOML file (--config), the environment (IOTIDE_SERVE_..., two underscores for nested
@@ -132,10 +134,11 @@ def command(
     """Run the command."""
     from ..daemon.settings import load_settings
     from ..daemon.state.state_folder import create_folder, default_folder
-    from ..events.network.descriptors import raise_limit
+    from ..events.network.descriptors import check_limit, raise_limit
 
     handler = log_to_standard_error(logging.WARNING, log_format or "text")
     raise_limit()
+    check_limit(_DESCRIPTORS)
     ending = SignalHandler(reloads=True)
 
     if cluster and (journal or workers):

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,8 @@ from ..common.console.logs import log_to_standard_error
 from ..common.job_end import ends_at_option
 from .collect_options import CollectOptions, check_options
 
+_DESCRIPTORS: Final = 18
+"""Files that a collector opens at least."""
 _HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
 
 FILEs are trace files (JSON lines, TMIO, strace) that are followed while they grow, also if they are rotated,
@@ -195,13 +197,14 @@ def _print_environment(options: CollectOptions, tracer: dict[str, Any]) -> None:
 
 def _collect(options: CollectOptions) -> int:
     from ...events.network.curve import read_client_keys
-    from ...events.network.descriptors import raise_limit
+    from ...events.network.descriptors import check_limit, raise_limit
     from .collect_inputs import collector_settings
 
     settings = collector_settings(options)
     log_to_standard_error(logging.WARNING)
     read_client_keys(*options.keys)  # before programs connect: without keys nothing could be sent
     raise_limit()
+    check_limit(_DESCRIPTORS)
     if options.all_users and options.gate is not None:
         from .all_users import collect_all_users
 

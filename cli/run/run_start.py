@@ -25,7 +25,7 @@ from ...collectors.tracer.preload_environment import rebuild_stale_libraries, tr
 from ...daemon.jobs.job_ids import clean_job
 from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
-from ...events.network.descriptors import free, limit_problem, raise_limit
+from ...events.network.descriptors import check_limit, raise_limit
 from ...events.network.peers import own_user
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
@@ -71,7 +71,7 @@ def run_traced(plan: RunPlan) -> int:
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
-            _check_limit(has_sockets=bool(plan.listen or plan.publish or launcher))
+            check_limit(2 * _DESCRIPTORS if plan.listen or plan.publish or launcher else _DESCRIPTORS)
             folder = stack.enter_context(socket_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
         except (InputError, UnavailableError, OSError) as error:  # no descriptor, process, memory or space left
@@ -115,12 +115,6 @@ def run_traced(plan: RunPlan) -> int:
         if session is not None:
             session.finish((started, waiting.ended), child.returncode)
         return child.returncode
-
-
-def _check_limit(*, has_sockets: bool) -> None:
-    """Raise an OSError if too few files may be opened. Otherwise modules, libraries or sockets fail later."""
-    if free() < (2 * _DESCRIPTORS if has_sockets else _DESCRIPTORS):
-        raise OSError(limit_problem())
 
 
 def _launcher_to_other_nodes(plan: RunPlan) -> Launcher | None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from ..errors import UnavailableError
 from .open_descriptors import count_open_descriptors, open_descriptors
 from .recurring_condition import RecurringCondition
 
@@ -46,6 +47,19 @@ def limit() -> int:
 def limit_problem() -> str:
     """Return the message that this process's limit of open files is too small."""
     return f"the limit of {limit()} open files is too small (ulimit -n)"
+
+
+def check_limit(least: int) -> None:
+    """Check that this process can open enough files. Otherwise modules, libraries or sockets fail later.
+
+    Args:
+        least: number of files that it opens at least.
+
+    Raises:
+        UnavailableError: it can open fewer.
+    """
+    if free() < least:
+        raise UnavailableError(limit_problem())
 
 
 def free() -> int:

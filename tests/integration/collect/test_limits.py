@@ -200,3 +200,18 @@ def test_aggregator_may_open_what_the_system_allows_and_a_traced_program_what_it
     ]
     done = subprocess.run(command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == "200\n"
+
+
+@pytest.mark.parametrize("limit", [6, 10, 14, 16, 20])
+@pytest.mark.parametrize("command", ["serve", "collect"])
+def test_too_small_limit_of_open_files_is_named_at_the_start(tmp_path: Path, command: str, limit: int) -> None:
+    options = {
+        "serve": ("--ingest", f"ipc://{tmp_path}/in", "--http", "127.0.0.1:0", "--publish", "none", "--state", "none"),
+        "collect": ("--socket", f"{tmp_path}/gate.sock", "--connect", f"ipc://{tmp_path}/in"),
+    }
+    limited = ["prlimit", f"--nofile={limit}:{limit}", *IOTIDE, command, *options[command]]
+    done = subprocess.run(
+        limited, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == f"iotide: the limit of {limit} open files is too small (ulimit -n)\n"
