@@ -98,6 +98,11 @@ def readable(path: object) -> str:
     return raw.decode(errors="backslashreplace")
 
 
+def system_text(text: str) -> str:
+    """Return a readable text as an argument, variable or path: the system then has its UTF-8, in every locale."""
+    return os.fsdecode(text.encode(errors="surrogateescape"))
+
+
 def _opened_at_once(path: str, flags: int) -> int:
     """Open without waiting for the other end of a pipe."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any, Final
 
 from .errors import UnavailableError
@@ -42,6 +43,16 @@ def load() -> Any:
         raise UnavailableError(f"the otf2 package cannot be used: {error}") from None
     _suppress_output(_otf2)
     return _otf2
+
+
+class LibraryPath(str):
+    """A path for OTF2's functions. Their wrappers encode texts as UTF-8, which the names of files may not be."""
+
+    __slots__ = ()
+
+    def encode(self, encoding: str = "", errors: str = "") -> bytes:
+        """Return the bytes of the path."""
+        return os.fsencode(str(self))
 
 
 def address(library: Any, name: str) -> int:

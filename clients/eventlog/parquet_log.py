@@ -34,7 +34,8 @@ def write_parquet(target: Path, log: EventLog) -> None:
         OSError: the file cannot be written.
     """
     tables = {name: pa.array(_encodable(texts), pa.string()) for name, texts in _texts(log).items()}
-    with pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
+    # not by its name, which pyarrow encodes as UTF-8
+    with target.open("wb") as out, pq.ParquetWriter(out, SCHEMA, compression="zstd") as writer:
         for case, rows in pieces(log):
             writer.write_table(pa.table(_columns(case, rows, tables), SCHEMA))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from ...events.otf2_library import load
+from ...events.otf2_library import LibraryPath, load
 from .definitions import EventFunctions
 
 _END: Final = b"\x02\x01"
@@ -45,7 +45,7 @@ class Otf2Archive:
         self.events = EventFunctions(library)
         with self._reraise_as_os_error():
             self.handle = library.Archive_Open(
-                str(self._folder), self._name, library.FILEMODE_WRITE, _EVENT_CHUNK, _DEFINITION_CHUNK,
+                LibraryPath(self._folder), self._name, library.FILEMODE_WRITE, _EVENT_CHUNK, _DEFINITION_CHUNK,
                 library.SUBSTRATE_POSIX, library.COMPRESSION_NONE,
             )  # fmt: skip
             self._flush = library.FlushCallbacks(pre_flush=lambda *_: library.FLUSH, post_flush=None)
@@ -130,7 +130,7 @@ def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
         if not _has_end_record(file):
             raise OSError(errno.EIO, f"the end of {file.name} is missing in what was written")
     try:
-        reader = library.Reader_Open(str(anchor))
+        reader = library.Reader_Open(LibraryPath(anchor))
     except library.Error:
         raise OSError(errno.EIO, "what was written cannot be read again") from None
     try:

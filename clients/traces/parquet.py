@@ -44,7 +44,8 @@ def write_parquet(reader: ArchiveReader, path: Path, show: Callable[[int], None]
         [(name, pa.from_numpy_dtype(COLUMNS[name][0])) for name in _NUMBERS] + [(name, text) for name in _TEXTS]
     )
     calls = 0
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    # not by its name, which pyarrow encodes as UTF-8
+    with path.open("wb") as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
         for number, stream in reader.streams.items():
             table = DefinitionTable()
             for each in reader.calls(number):

@@ -23,7 +23,7 @@ from typing import IO, Final
 
 import msgspec
 
-from ...events import Definitions, InputError, ProtocolError, empty_batch
+from ...events import Definitions, InputError, ProtocolError, empty_batch, files
 from ...events.network.malformed import MALFORMED
 from ...events.network.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
 from ..sent_definitions import packed, readable, readable_info, spelled
@@ -69,7 +69,8 @@ def read_in_subprocess(
         InputError: the reader crashed or was silent for too long; items read before were yielded.
     """
     origin = about.origin
-    arguments = [module, function, str(path), about.name, origin.job, origin.host, origin.user, str(about.generation)]
+    names = map(files.system_text, (about.name, origin.job, origin.host, origin.user))
+    arguments = [module, function, str(path), *names, str(about.generation)]
     command = [sys.executable, "-m", f"{__package__}._subprocess_reader", *arguments]
     with (
         tempfile.TemporaryFile() as errors,
@@ -173,7 +174,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print to standard output, too
-    module, function, path, name, job, host, user, generation = sys.argv[1:]
+    module, function, path, *names, generation = sys.argv[1:]
+    name, job, host, user = map(files.readable, names)
     about = Input(name=name, origin=Origin(job, host, user), generation=int(generation))
     read = getattr(importlib.import_module(module), function)
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from ...events import ConfigError, UnavailableError
-from ...events.files import open_regular
+from ...events.files import open_regular, system_text
 from ..settings import TracerSettings
 from ..wrappers.sources import ALL_LAYERS, CORE_NAME, PRELOAD, digest_of, library_of, problem_of
 
@@ -191,7 +191,7 @@ def traced_environment(
     made = dict(base)
     made["LD_PRELOAD"] = ":".join([*map(preloadable_path, _libraries(base, tracer)), *([others] if others else [])])
     made["IOTIDE_SOCKET"] = str(socket)
-    made["IOTIDE_JOB"] = job
+    made["IOTIDE_JOB"] = system_text(job)
     if tracer.layers is not None:
         made["IOTIDE_LAYERS"] = ",".join(dict.fromkeys(tracer.layers))
     if tracer.calls is not None:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from ....events import InputError, UnavailableError
+from ....events.files import system_text
 from ...source import Closed, Input, Opened, Problems, SourceItem, UnsupportedData
 from .._subprocess_reader import read_in_subprocess
 from .buffered_file import DocumentParser
@@ -127,7 +128,9 @@ def _read_in_subprocess(document: BytesIO, about: Input, streams: CaseStreams) -
         file.write(document.getbuffer())
         file.seek(0)
         try:
-            for items in read_in_subprocess(__name__, read_hdf5_input.__name__, Path(about.name), own, EXPECTED, file):
+            for items in read_in_subprocess(
+                __name__, read_hdf5_input.__name__, Path(system_text(about.name)), own, EXPECTED, file
+            ):
                 for item in items:
                     if isinstance(item, Opened):
                         still_open[item.stream] = None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import COLUMNS, InputError, StreamInfo, make_batch
-from ....events.otf2_library import EVENTS, load
+from ....events.otf2_library import EVENTS, LibraryPath, load
 from ...source import Chunk, Closed, Input, Opened, SourceItem
 from .._subprocess_reader import read_in_subprocess
 from .calls import LocationCalls, Process, Row
@@ -71,7 +71,7 @@ class _Trace:
         self._library, self._about = library, about
         self._definitions = TraceDefinitions()
         self._attributes = Attributes(library)
-        self._reader = library.Reader_Open(str(anchor))
+        self._reader = library.Reader_Open(LibraryPath(anchor))
         if not self._reader:
             raise InputError(str(anchor), None, "OTF2 cannot open it", _EXPECTED)
         self._events: list[tuple[str, int, dict[int, int] | None, tuple[int, ...]]] = []

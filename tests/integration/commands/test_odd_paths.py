@@ -28,10 +28,23 @@ LONG = "a" * 5000
 UNREADABLE = ("pipe", "/dev/zero", "folder", LONG)
 UNWRITABLE = ("pipe.html", "device.html", f"{LONG}.html", "good.jsonl/x.html")
 ODD = os.fsdecode(b"a\xff\xfeb")
-PLACES = ("argument", "program", "static program", "current folder", "output", "file", "job", "user", "batch", "locale")
+PLACES = (
+    "argument",
+    "program",
+    "static program",
+    "current folder",
+    "output",
+    "file",
+    "job",
+    "user",
+    "batch",
+    "locale",
+    "job in locale",
+)
 VARIABLES = {
     "user": {"USER": ODD, "LOGNAME": ODD},
     "batch": {"SLURM_JOB_ID": "5", "SLURM_JOB_NAME": ODD, "SLURM_JOB_ACCOUNT": ODD},
+    "job in locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 }
 ODD_NAMES = (b"no \xff.jsonl", b"new\nline.jsonl", b"[a]*.jsonl")
@@ -224,6 +237,38 @@ def test_names_that_the_encoding_of_the_output_lacks_are_printed(
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "variables"), [(b"a\xff", {}), (b"\xc3\xbc", VARIABLES["locale"])], ids=("utf-8", "ascii")
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("archive", "convert", "-o", ending) for ending in (".otf2", ".json", ".parquet", ".jsonl", ".h5")),
+        *(("dfg", "--log", ending) for ending in (".csv", ".h5", ".xes", ".parquet")),
+    ],
+    ids=" ".join,
+)
+def test_files_of_all_names_are_written_and_read_again(
+    words: tuple[str, ...], name: bytes, variables: dict[str, str]
+) -> None:
+    """Other libraries write and read some of them, and encode their names."""
+    Path("trace.jsonl").write_text(
+        LINES.replace("/s/f", "/s/\u00fc").replace('"call"', '"host": "\u00fc", "call"'), encoding="utf-8"
+    )
+    file = name + words[-1].encode()
+    for command in ([*words[:-1], file, "trace.jsonl"], ["detect", file]):
+        done = subprocess.run(
+            [*IOTIDE, *command],
+            env=plain_environment() | variables,
+            capture_output=True,
+            check=False,
+            timeout=DEADLINE_S,
+        )
+        assert done.returncode == 0, done.stderr
+    assert b"\n" in done.stdout
+
+
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_jobs_of_all_names_are_archived(name: bytes) -> None:
     assert run("archive", "create", "--job", name, "-o", "made.iotide", "good.jsonl").exit_code == 0
@@ -247,7 +292,8 @@ def test_text_that_is_not_utf_8_costs_no_results(place: str, tmp_path: Path) -> 
         (tmp_path / name).mkdir()
     where = {other: ODD if other == place else "plain" for other in ("current folder", "output", "file")}
     output, document = tmp_path / where["output"] / "out", tmp_path / "run.json"
-    job = ["--job", ODD if place == "job" else "job"] if place != "batch" else []
+    name = {"job": ODD, "job in locale": "\u00fc"}.get(place, "job")
+    job = ["--job", name] if place != "batch" else []
     last = {"argument": ODD, "locale": "\u00fc"}.get(place, "last")
     command = [
         program_in(place, tmp_path),
