@@ -17,6 +17,7 @@ _MIN_OVERLAP: Final = 0.3  # minimum share of a span in which jobs overlap
 _MAX_OVERLAP: Final = 0.02  # maximum overlap of a phase that counts as alone, as a share of its length
 _CAPACITY_SHARES: Final = (0.5, 0.8, 0.95)
 """Quantiles of the bandwidths of shared spans: low, value, high of a learned capacity."""
+_MIN_PART_ALONE: Final = 0.1  # minimum part of a phase without overlap from which its bandwidth is inferred
 Floats = npt.NDArray[np.float64]
 _NO_PHASES: Final = np.zeros((0, 2))
 
@@ -50,8 +51,11 @@ def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collect
     return Capacity(known="at_least", bytes_per_s=Estimate(value=most, low=most, high=most))
 
 
-def alone_rate(load: Load, others: Sequence[Load]) -> float:
-    """Return a job's bandwidth in phases without overlap by others, bytes/s. In all phases if there are none."""
+def alone_rate(load: Load, others: Sequence[Load], capacity: float | None = None) -> float:
+    """Return a job's bandwidth in phases without overlap by others, bytes/s.
+
+    Without such phases it is that of the parts without overlap, if the capacity is known, else that of all phases.
+    """
     moving = _moves_data(load)
     if not moving.any():
         return 0.0
@@ -61,7 +65,37 @@ def alone_rate(load: Load, others: Sequence[Load]) -> float:
     weight = load.moved[moving]
     if alone.any():
         return _weighted_quantile(rates[alone], weight[alone], 0.5)
+    if capacity is not None:
+        inferred, known = _rates_of_parts_alone(load, others, capacity)
+        if (known := known & moving).any():
+            return _weighted_quantile(inferred[known], load.moved[known], 0.5)
     return _weighted_quantile(rates, weight, 0.9)
+
+
+def _rates_of_parts_alone(load: Load, others: Sequence[Load], capacity: float) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Infer a job's bandwidth in the parts of its phases that no other job overlaps.
+
+    Only the sum of a phase is known. In the overlapped part the job has moved its max-min fair share, or what others
+    have left.
+
+    Returns:
+        Bandwidth in each phase, bytes/s, and whether its part alone is long enough.
+    """
+    beside = [other for other in others if other is not load]
+    spans = _busy_spans(beside)
+    busy = Load("", "", 1.0, spans[:, 0], spans[:, 1], np.zeros(len(spans)), np.zeros(len(spans)))
+    length = load.end - load.start
+    shared = busy.within(load.start, load.end)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        jobs = sum((other.within(load.start, load.end) for other in beside), np.zeros(len(length))) / shared
+        taken = (
+            sum((other.within(load.start, load.end, other.moved) for other in beside), np.zeros(len(length))) / shared
+        )
+        observed = load.moved / length
+        share = np.maximum(capacity / (1.0 + jobs), capacity - taken)
+        rate = np.where(shared > 0, (load.moved - share * shared) / (length - shared), observed)
+    known = (length > 0) & (length - shared >= _MIN_PART_ALONE * length)
+    return np.where(known, np.clip(rate, observed, np.maximum(observed, capacity)), observed), known
 
 
 def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:

@@ -141,7 +141,7 @@ def contention_of(
         slowdowns += found
         if (going_on := _ongoing(name, loads, capacity, settings, now_s)) is not None:
             ongoing.append(going_on)
-        expected = _expected(users, loads, settings, now_s)
+        expected = _expected(users, loads, settings, _firm(capacity), now_s)
         foreseen |= {each.job for each in expected}
         phases, colliding = _forecast(name, expected, capacity, settings, now_s)
         next_phases += phases
@@ -207,7 +207,15 @@ def _state(name: str, users: Users, loads: Sequence[Load], capacity: Capacity, n
     )
 
 
-def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings, now_s: float) -> list[Expected]:
+def _firm(capacity: Capacity) -> float | None:
+    """Return the capacity, bytes/s, unless it is only a lower bound."""
+    known = capacity.bytes_per_s if capacity.known in ("configured", "learnt") else None
+    return None if known is None else known.value
+
+
+def _expected(
+    users: Users, loads: Sequence[Load], settings: ContentionSettings, capacity: float | None, now_s: float
+) -> list[Expected]:
     """Return the expectations for jobs with a period and sufficient completeness."""
     expected: list[Expected] = []
     for (view, use), load in zip(users, loads, strict=True):
@@ -217,7 +225,7 @@ def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings,
             view,
             use,
             load,
-            alone_rate(load, loads),
+            alone_rate(load, loads, capacity),
             now_s,
             horizon_s=settings.horizon_s,
             phases_ahead=settings.phases_ahead,
@@ -230,7 +238,7 @@ def _forecast(
 ) -> tuple[list[ExpectedPhase], list[Collision]]:
     """Return the next phase of each job and the expected collisions on one file system."""
     known = capacity.bytes_per_s.value if capacity.bytes_per_s is not None else None
-    firm = known if capacity.known in ("configured", "learnt") else None
+    firm = _firm(capacity)
     if firm is not None:  # the bandwidth of a job alone cannot exceed the capacity
         expected = [replace(each, rate=min(each.rate, firm)) for each in expected]
     count = _SCENARIOS if len(expected) <= _MANY else _SCENARIOS // 2
@@ -253,12 +261,12 @@ def _forecast(
 def _ongoing(
     name: str, loads: Sequence[Load], capacity: Capacity, settings: ContentionSettings, now_s: float
 ) -> Collision | None:
-    if capacity.bytes_per_s is None or capacity.known not in ("configured", "learnt"):
+    if (known := _firm(capacity)) is None:
         return None
     since_s = now_s - max(_LATELY_S, _LATELY_LOOKS * settings.interval_s)
     return ongoing_of(
         loads,
-        capacity.bytes_per_s.value,
+        known,
         least=settings.min_completeness,
         since_s=since_s,
         now_s=now_s,

@@ -76,8 +76,8 @@ def draw_scenarios(
 ) -> Scenarios:
     """Draw scenarios and simulate them.
 
-    A job keeps its compute times between phases and their volumes. The duration of a phase depends on all jobs, which
-    share the capacity max-min fairly.
+    A job with a cycle keeps its compute times between phases, another one the times from start to start. Both keep
+    their volumes. The duration of a phase depends on all jobs, which share the capacity max-min fairly.
 
     Args:
         jobs: expectation for each job.
@@ -104,18 +104,19 @@ def draw_scenarios(
 
 
 def _draw(job: Expected, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return compute times before each phase (the first from now on) and volumes, float[count, phases]."""
+    """Return times before each phase and volumes, float[count, phases].
+
+    The times are those of computing, or without a cycle those from start to start. The first one counts from now on.
+    """
     phases = np.arange(job.phases)
     volume = np.maximum(
         job.volume + job.volume_deviation * generator.standard_normal((count, job.phases)), 0.01 * job.volume
     )
     if job.gap is not None:
         return _following(job, job.gap, count, generator), volume
-    alone = job.volume / job.rate
     lasting = job.period + job.period_deviation * generator.standard_normal((count, 1))
     lasting = lasting * (1 + job.growth * phases)
-    gaps = np.maximum(lasting - alone, 0.0) + job.start_deviation * generator.standard_normal((count, job.phases))
-    gaps = np.maximum(gaps, 0.0)
+    gaps = np.maximum(lasting + job.start_deviation * generator.standard_normal((count, job.phases)), 0.0)
     gaps[:, 0] = _first(job, job.start + job.start_deviation * generator.standard_normal(count), generator)
     return gaps, volume
 
@@ -159,8 +160,10 @@ def _simulate(
     active = left > 0
     starts[:, :, 0][active] = 0.0
     phase = np.zeros((count, jobs), np.int64)
-    # The phase after one in progress either follows its end, or was predicted from now on. Then it waits for that end.
-    due = gaps[:, :, 0].copy() if most else np.full((count, jobs), np.inf)
+    # A phase either follows the end of the one before, or has a time of its own. Then it waits for that end.
+    gaps = np.concatenate([gaps, np.full((count, jobs, 1), np.inf)], axis=2)
+    due = gaps[:, :, 0].copy()
+    planned = due.copy()
     for _ in range(2 * jobs * (most + 1)):
         rates = shares(active, limits, capacity)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -181,10 +184,9 @@ def _simulate(
                 phase[rows] += 1
                 left[rows] = volumes[scenario, job, phase[rows]]
             times[scenario, job, phase[rows]] = now[scenario, 0]
-        following = np.take_along_axis(
-            np.concatenate([gaps, np.full((count, jobs, 1), np.inf)], axis=2), phase[:, :, None], axis=2
-        )[:, :, 0]
-        due = np.where(ended, np.where((phase == 0) & ~follows, np.maximum(due, now), now + following), due)
+        following = np.take_along_axis(gaps, phase[:, :, None], axis=2)[:, :, 0]
+        planned = np.where(begun, planned + following, planned)
+        due = np.where(ended, np.where(follows, now + following, np.maximum(planned, now)), due)
         active = (active & ~ended) | begun
     with np.errstate(invalid="ignore"):
         delay = ends - starts - volumes / limits[None, :, None]

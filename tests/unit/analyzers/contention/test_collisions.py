@@ -65,8 +65,16 @@ def test_job_alone_is_never_delayed_and_keeps_to_its_period() -> None:
 
 
 def test_delayed_job_keeps_its_compute_time() -> None:
-    scenarios = draw_scenarios([SURE, OTHER], 100.0, 1000.0, 2, 1)
+    scenarios = draw_scenarios([replace(SURE, gap=17.0, start=5.0), OTHER], 100.0, 1000.0, 2, 1)
     assert scenarios.start[0, 0, 2] == pytest.approx(5 + 20 + 2)
+
+
+def test_delay_does_not_postpone_the_phases_of_a_timer_unless_they_are_due_before_its_end() -> None:
+    scenarios = draw_scenarios([SURE, OTHER], 100.0, 1000.0, 2, 1)
+    assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([5, 25, 45, 65])
+    assert scenarios.delay[0, 0, 1] == pytest.approx(2)
+    long = draw_scenarios([replace(SURE, volume=2500.0)], 100.0, 1000.0, 2, 1)
+    assert long.start[0, 0, 1:].tolist() == pytest.approx([5, 30, 55, 80])
 
 
 def test_phase_that_goes_on_counts() -> None:

@@ -15,7 +15,8 @@ from iotide.analyzers.contention.loads import JobView, Load
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, draw_scenarios
 from iotide.analyzers.contention.settings import ContentionSettings
-from iotide.results.prediction import Prediction, Window
+from iotide.results.base import Estimate
+from iotide.results.prediction import NextPhase, Prediction, Window
 from support.jobs.job_mixes import T0, JobOutcome, MixedJob, observed_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
@@ -162,6 +163,57 @@ def test_next_phase_does_not_begin_before_the_one_in_progress_has_ended() -> Non
     scenarios = draw_scenarios([going], 100.0, 100.0, 500, 1)
     assert (scenarios.start[0, 0, 0], scenarios.end[0, 0, 0]) == (0.0, 1.0)
     assert scenarios.start[:, 0, 1].min() >= 1.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("timed", [False, True], ids=["computing", "timers"])
+def test_jobs_that_have_never_been_alone_are_not_delayed_twice(seed: int, timed: bool) -> None:
+    """Two jobs always collide, and their phases show only the lengthened times. A third one meets neither."""
+    chance = np.random.default_rng(seed)
+    volume, period = chance.uniform(0.5e9, 1.6e9), 10.0
+    alone = volume / CAPACITY["a"]
+    lag = alone * chance.uniform(0.25, 0.6)
+    turns = np.arange(40) * period
+    # With timers, what varies is the gaps. Else all is steady.
+    more = chance.normal(0.0, 0.15 * alone, (2, 40)) if timed else np.zeros((2, 40))
+    phases = {
+        "one": [(turn, turn + 2 * alone - lag + late, volume) for turn, late in zip(turns, more[0], strict=True)],
+        "two": [(turn + lag, turn + 2 * alone + late, volume) for turn, late in zip(turns, more[1], strict=True)],
+        "apart": [(turn + 5.0, turn + 5.5, 0.5e9) for turn in turns],
+    }
+    done = [JobOutcome(MixedJob(name, "a", 1, volume, 1e9), rows) for name, rows in phases.items()]
+    until = 24 * period + 7.0
+    views = [view_of(observed_until(each, until), 1, noise=0.0) for each in done]
+    known = [
+        with_period(view, period, T0 + until) if timed else without_periodicity(view, T0 + until) for view in views
+    ]
+    result = contention_of(known, ContentionSettings(capacity=CAPACITY, horizon_s=80), T0 + until)
+    assert len(result.collisions) >= 7
+    for collision in result.collisions[:7]:
+        assert {job.job for job in collision.jobs if job.probability >= 0.5} == {"one", "two"}
+    for turn, collision in enumerate(result.collisions[:4], 25):  # later ones are uncertain by the spread of the gaps
+        assert collision.start_s.value - T0 == pytest.approx(turn * period + lag, abs=0.4)
+        for job in collision.jobs[:2]:
+            assert job.delay_s is not None
+            assert job.delay_s.value == pytest.approx(alone - lag, abs=0.3 * alone + 0.05)
+
+
+def with_period(view: JobView, period: float, now_s: float) -> JobView:
+    """Return a job with the prediction of a timer."""
+    (use,) = view.use.file_systems
+    start, volume = use.phases[-1].start_s + period, use.bytes_written / len(use.phases)
+    known = Prediction(
+        job=view.summary.job, made_at_s=now_s, mode="both", method="tide", sampling_frequency_hz=10.0,
+        window=Window(start_s=T0, end_s=now_s, samples=10), confidence=1.0, dominant=[],
+        period_s=Estimate(value=period, low=period - 0.02, high=period + 0.02),
+        next_phase=NextPhase(
+            confidence=1.0,
+            start_s=Estimate(value=start, low=start - 0.05, high=start + 0.05),
+            duration_s=Estimate(value=1.0, low=1.0, high=1.0),
+            volume_bytes=Estimate(value=volume, low=volume, high=volume),
+        ),
+    )  # fmt: skip
+    return JobView(view.summary, view.use, known)
 
 
 def without_periodicity(view: JobView, now_s: float) -> JobView:
