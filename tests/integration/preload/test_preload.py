@@ -285,6 +285,30 @@ def test_sanitizers_find_nothing_in_the_library(
     assert tracing.source.counters["events"] > 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("random_streams.c", "{folder}", "7", "2000", how) for how in ("threads", "forks", "-")),
+        *(("ended_characters.c", "{folder}/file-0-0", "getc", "3", end, "threads") for end in ("_exit", "fexecve")),
+        ("ended_characters.c", "{folder}/file-0-0", "getc", "600", "return"),
+        ("forked_streams.c", "{folder}/file-0-0", "20", "20", "threads", "_exit"),
+        ("cookies.c", "{folder}/file-0-0"),
+    ],
+)
+def test_sanitizers_find_nothing_about_streams(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    for number in range(12):
+        (tmp_path / f"file-{number // 6}-{number % 6}").write_text("19 bytes each line\n" * 1000)
+    library, runtime = sanitized_core(tmp_path_factory)
+    environment = tracing.environment(ASAN_OPTIONS="detect_leaks=0")
+    environment["LD_PRELOAD"] = f"{runtime}:{library}"
+    program = built(tmp_path_factory, words[0])
+    done = tracing.run([program, *(word.format(folder=tmp_path) for word in words[1:])], env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert tracing.source.counters["events"] > 0
+
+
 def test_socket_is_private_and_strangers_are_refused(tracing: Tracing) -> None:
     import socket
 
