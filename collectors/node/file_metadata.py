@@ -17,7 +17,16 @@ import msgspec
 from msgspec import Struct, field
 
 from ...events import FileInfo, FileType
-from .file_systems import FileSystems, Mount, MountTable, parse_mountinfo, type_of_folder, type_on
+from .file_systems import (
+    ROOT_MOUNT,
+    FileSystems,
+    Mount,
+    MountTable,
+    parse_mountinfo,
+    root_mount,
+    type_of_folder,
+    type_on,
+)
 from .striping import LayoutReader, LayoutRequest, Striping
 
 _REFRESH_INTERVAL_S: Final = 1.0
@@ -100,28 +109,38 @@ class NodeFileMetadata:
         self._proc = proc
         self._own: _Key = (self._namespace("self") or 0, "/")
         self._views: OrderedDict[_Key, _View] = OrderedDict()
+        self._roots: dict[int, _Key] = {root: self._own} if (root := root_mount("/")) else {}
+        """Views by the ids of the mounts that are their root folders."""
         self._is_closed = False
 
-    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
+    def of_process(self, pid: int, claimed_mounts: int = 0) -> ProcessFileMetadata:
         """Return a lookup of files by the names that a process uses.
 
         Args:
             pid: the process id in our namespace; the process may have ended.
-            claimed_namespace: inode of the mount namespace that the process reported, 0 if it reported none.
+            claimed_mounts: what the process reported: ``root_mount`` of its root folder, or the inode of its mount
+                namespace; 0 if it reported none.
         """
-        return ProcessFileMetadata(self, pid, claimed_namespace)
+        return ProcessFileMetadata(self, pid, claimed_mounts)
 
-    def key_of(self, pid: int, claimed_namespace: int) -> _Key | None:
+    def key_of(self, pid: int, claimed_mounts: int) -> _Key | None:
         """Return the key of the mounts that a process sees; None if unknown."""
         namespace = self._namespace(str(pid))
         if namespace is None:  # ended, or not accessible to us
-            key = self._own if claimed_namespace in (0, self._own[0]) else (claimed_namespace, "/")
-            return key if key == self._own or key in self._views else None
+            return self._key_of_claim(claimed_mounts)
         root = "/"
         with suppress(OSError):
             root = os.readlink(f"{self._proc}/{pid}/root")  # noqa: PTH115  (likewise)
         key = (namespace, root)
         return key if self._view(key, str(pid)) is not None else None
+
+    def _key_of_claim(self, claimed: int) -> _Key | None:
+        key: _Key | None = (claimed, "/")
+        if claimed in (0, self._own[0]):
+            key = self._own
+        elif claimed & ROOT_MOUNT:
+            key = self._roots.get(claimed)
+        return key if key == self._own or key in self._views else None
 
     def is_own(self, key: _Key) -> bool:
         """Return whether paths have the same meaning for that process as for this one."""
@@ -183,8 +202,12 @@ class NodeFileMetadata:
         except OSError:
             return None
         while len(self._views) >= _MAX_VIEWS:
-            os.close(self._views.popitem(last=False)[1].descriptor)
+            oldest, old = self._views.popitem(last=False)
+            os.close(old.descriptor)
+            self._roots = {root: known for root, known in self._roots.items() if known != oldest or known == self._own}
         view = self._views[key] = _View(descriptor)
+        if root := root_mount(f"{self._proc}/{name}/root/"):  # as the process may not be believed
+            self._roots.setdefault(root, key)
         return view
 
 
@@ -195,10 +218,10 @@ class ProcessFileMetadata:
     results are pending, and ``take_answers`` returns those that have arrived.
     """
 
-    def __init__(self, node: NodeFileMetadata, pid: int, claimed_namespace: int) -> None:
+    def __init__(self, node: NodeFileMetadata, pid: int, claimed_mounts: int) -> None:
         self._node = node
         self._pid = pid
-        self._claimed = claimed_namespace
+        self._claimed = claimed_mounts
         self._key: _Key | None = None
         self._view: _View | None = None
         self._refreshed_s = -math.inf

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import struct
 from collections.abc import Iterable
 from typing import Final
 
@@ -48,6 +49,15 @@ _NAMES_OF_NUMBERS: Final = {
     0xFF534D42: "cifs",
 }
 _STATFS_BYTES: Final = 256  # larger than on any architecture
+_STATX_BYTES: Final = 256
+_HERE: Final = -100  # AT_FDCWD
+_NO_SYNC: Final = 0x4000  # AT_STATX_DONT_SYNC
+_UNIQUE_ID: Final = 0x4000  # STATX_MNT_ID_UNIQUE, since Linux 6.8
+_IS_ROOT: Final = 0x2000  # STATX_ATTR_MOUNT_ROOT
+_STATX: Final = struct.Struct("<I4xQ128xQ")
+"""stx_mask, stx_attributes, stx_mnt_id."""
+ROOT_MOUNT: Final = 1 << 63
+"""Bit of ids of mounts, to distinguish them from inodes of namespaces."""
 _OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 _REMEMBERED: Final = 4096
 """Maximum number of folders whose mount is cached."""
@@ -185,3 +195,20 @@ def parse_mountinfo(text: bytes) -> list[Mount]:
 
 def _unescaped(field: bytes) -> str:
     return _OCTAL.sub(lambda found: bytes([int(found[1], 8) & 0xFF]), field).decode(errors="backslashreplace")
+
+
+def root_mount(folder: str) -> int:
+    """Return the id of the mount whose root a folder is, with ``ROOT_MOUNT``.
+
+    It is never reused, and belongs to one mount namespace. Returns 0 if the folder is no root of a mount, or the kernel
+    is older than 6.8.
+    """
+    try:
+        statx = ctypes.CDLL(None).statx
+    except AttributeError:  # glibc before 2.28
+        return 0
+    facts = ctypes.create_string_buffer(_STATX_BYTES)
+    if statx(_HERE, os.fsencode(folder), _NO_SYNC, _UNIQUE_ID, facts) != 0:
+        return 0
+    mask, attributes, number = _STATX.unpack_from(facts)
+    return ROOT_MOUNT | number if mask & _UNIQUE_ID and attributes & _IS_ROOT else 0

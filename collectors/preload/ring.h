@@ -15,6 +15,7 @@
 #define IOTIDE_JOB_BYTES 128
 #define IOTIDE_COMMAND_BYTES 512
 #define IOTIDE_STEP_BYTES 32
+#define IOTIDE_ROOT_MOUNT (UINT64_C(1) << 63)
 
 enum iotide_layer { LAYER_OTHER, LAYER_POSIX, LAYER_STDIO, LAYER_MPIIO, LAYER_HDF5, LAYER_NETCDF, LAYER_PNETCDF };
 enum iotide_kind {
@@ -147,7 +148,8 @@ struct iotide_header {
     uint64_t slots_offset;
     uint64_t log_offset;
     uint64_t rings_offset;
-    uint64_t mount_namespace; /* inode of /proc/self/ns/mnt; 0: unknown */
+    uint64_t mounts; /* IOTIDE_ROOT_MOUNT and the unique id of the root folder's mount, or the inode of
+                      * /proc/self/ns/mnt; 0: unknown */
     int32_t ppid;
     _Atomic int32_t rank;  /* -1: none; set again by MPI_Init */
     _Atomic int32_t ranks; /* 0: unknown */

@@ -129,29 +129,22 @@ static uint64_t mount_namespace(void) {
     return iotide_syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/mnt", &identity, 0) == 0 ? identity.st_ino : 0;
 }
 
-/* The mount id of the root folder, which is never reused; 0: unknown. */
+/* The id of the mount whose root is the root folder: never reused, and in one namespace alone; 0: unknown. */
 static uint64_t root_mount(void) {
 #ifdef STATX_MNT_ID
     struct statx root;
     const unsigned int unique = 0x4000; /* STATX_MNT_ID_UNIQUE, of Linux 6.8 */
-    if (iotide_syscall(SYS_statx, AT_FDCWD, "/", AT_STATX_DONT_SYNC, unique, &root) == 0 && root.stx_mask & unique)
+    if (iotide_syscall(SYS_statx, AT_FDCWD, "/", AT_STATX_DONT_SYNC, unique, &root) == 0 && root.stx_mask & unique &&
+        root.stx_attributes & STATX_ATTR_MOUNT_ROOT)
         return root.stx_mnt_id;
 #endif
     return 0;
 }
 
-/* A forked child usually has the same root as its parent: querying the root's mount costs a tenth of an entry in
- * /proc. */
-static uint64_t known_namespace(void) {
-    FORK_WRITTEN static _Atomic uint64_t known_root, known;
-    uint64_t root = root_mount(), namespace = atomic_load(&known);
-    if (root && namespace && root == atomic_load(&known_root))
-        return namespace;
-    namespace = mount_namespace();
-    atomic_store(&known, 0);
-    atomic_store(&known_root, root);
-    atomic_store(&known, namespace);
-    return namespace;
+/* Asking for the root's mount takes a tenth of the first name in /proc. */
+static uint64_t mounts_of_process(void) {
+    uint64_t root = root_mount();
+    return root ? root | IOTIDE_ROOT_MOUNT : mount_namespace();
 }
 
 static size_t align_page(size_t bytes) {
@@ -196,7 +189,7 @@ FREQUENT static void initialize_header(struct iotide_header *region, uint32_t ex
     region->rings_offset = layout.rings_offset;
     region->pid = iotide_own_pid;
     region->ppid = (pid_t)iotide_syscall(SYS_getppid);
-    region->mount_namespace = known_namespace();
+    region->mounts = mounts_of_process();
     atomic_store(&region->rank, atomic_load(&rank));
     atomic_store(&region->ranks, atomic_load(&ranks));
     region->clock_offset_ns = wall_ns - mono_ns;

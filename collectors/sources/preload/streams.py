@@ -163,7 +163,7 @@ class Streams:
         )
 
     def _files_of(self, pid: int, image: ImageHeader) -> ProcessFileMetadata:
-        return self._files.of_process(pid if self._live else 0, image.mount_namespace)
+        return self._files.of_process(pid if self._live else 0, image.mounts)
 
     def counters(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Update rank and counters of a process."""

@@ -10,12 +10,12 @@ from .....events.losses import DETAILS, LAST_CHARACTERS, LAST_CHARACTERS_BYTES
 from .ring_layout import BOUNDS, HEADER, field_at
 
 _PROCESS: Final = struct.Struct("<QiiiIq")
-"""mount_namespace, ppid, rank, ranks, wakes, clock_offset_ns."""
+"""mounts, ppid, rank, ranks, wakes, clock_offset_ns."""
 _BEFORE: Final = struct.Struct("<QQ")
 """before_token, taken_before."""
 _INT: Final = struct.Struct("<i")
 _PROCESS_AT, _BEFORE_AT, _PID_AT, _EXTENT_AT = (
-    field_at(HEADER, name) for name in ("mount_namespace", "before_token", "pid", "extent")
+    field_at(HEADER, name) for name in ("mounts", "before_token", "pid", "extent")
 )
 _TEXTS: Final = tuple(
     slice(field_at(HEADER, name), field_at(HEADER, name) + HEADER[name].itemsize) for name in ("job", "command", "step")
@@ -45,7 +45,7 @@ class ImageHeader(NamedTuple):
 
     extent: int
     pid: int
-    mount_namespace: int
+    mounts: int
     parent_pid: int
     rank: int
     ranks: int
@@ -61,12 +61,12 @@ class ImageHeader(NamedTuple):
         """Return the description in a header."""
         if len(header) < HEADER.itemsize:
             header = header.ljust(HEADER.itemsize, b"\0")
-        mount_namespace, parent_pid, rank, ranks, _, clock_offset_ns = _PROCESS.unpack_from(header, _PROCESS_AT)
+        mounts, parent_pid, rank, ranks, _, clock_offset_ns = _PROCESS.unpack_from(header, _PROCESS_AT)
         before_token, taken_before = _BEFORE.unpack_from(header, _BEFORE_AT)
         job, command, step = (_text(header[place]) for place in _TEXTS)
         (pid,), (extent,) = _INT.unpack_from(header, _PID_AT), _INT.unpack_from(header, _EXTENT_AT)
         return cls(
-            extent, pid, mount_namespace, parent_pid, rank, ranks, clock_offset_ns, before_token, taken_before, job,
+            extent, pid, mounts, parent_pid, rank, ranks, clock_offset_ns, before_token, taken_before, job,
             command.strip(), step,
         )  # fmt: skip
 

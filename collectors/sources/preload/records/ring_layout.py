@@ -20,7 +20,7 @@ HEADER: Final = np.dtype(
     [
         ("magic", "<u8"), ("layout", "<u4"), ("extent", "<u4"), ("region_bytes", "<u8"), ("token", "<u8"),
         ("slot_count", "<u4"), ("ring_lines", "<u4"), ("log_bytes", "<u4"), ("pid", "<i4"),
-        ("slots_offset", "<u8"), ("log_offset", "<u8"), ("rings_offset", "<u8"), ("mount_namespace", "<u8"),
+        ("slots_offset", "<u8"), ("log_offset", "<u8"), ("rings_offset", "<u8"), ("mounts", "<u8"),
         ("ppid", "<i4"), ("rank", "<i4"), ("ranks", "<i4"), ("wakes", "<u4"), ("clock_offset_ns", "<i8"),
         ("collector_seen_ns", "<i8"), ("lost_before", "<u8"), ("dropped_no_slot", "<u8"), ("dropped_reentrant", "<u8"),
         ("definitions_dropped", "<u8"), ("left_out", "<u8"), ("log_head", "<u8"), ("log_tail", "<u8"),

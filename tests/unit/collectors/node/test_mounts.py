@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.node import file_metadata
 from iotide.collectors.node.file_metadata import NodeFileMetadata
-from iotide.collectors.node.file_systems import FileSystems, Mount, MountTable, parse_mountinfo, type_of_folder
+from iotide.collectors.node.file_systems import (
+    ROOT_MOUNT,
+    FileSystems,
+    Mount,
+    MountTable,
+    parse_mountinfo,
+    root_mount,
+    type_of_folder,
+)
 from iotide.events import FileInfo, FileType
 
 POINTS = st.lists(st.sampled_from("ab"), max_size=3).map(lambda parts: "/" + "/".join(parts))
@@ -156,6 +164,46 @@ def test_process_that_has_gone_is_known_by_the_namespace_that_it_named(fake: Fak
     assert facts(node.of_process(7, 0)("/x", FileType.REGULAR))[1] == "ext4"
     assert facts(node.of_process(7, fake.inode("own"))("/x", FileType.REGULAR))[1] == "ext4"
     assert facts(node.of_process(7, 12345)("/x", FileType.REGULAR)) == ("", "", None)
+
+
+def test_process_that_has_gone_is_known_by_the_mount_of_its_root(
+    fake: FakeProc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other, unknown = (ROOT_MOUNT | number for number in (5, 6, 7))
+    ids = {"/": own, f"{fake.folder}/proc/self/root/": own, f"{fake.folder}/proc/7/root/": other}
+    monkeypatch.setattr(file_metadata, "root_mount", lambda folder: ids.get(folder, 0))
+    fake.process("7", "container", line(9, 8, "/", "overlay"))
+    node = fake.files()
+    assert facts(node.of_process(8, other)("/x", FileType.REGULAR)) == ("", "", None)
+    node.of_process(7, own)("/x", FileType.REGULAR)  # a false claim
+    fake.end("7")
+    assert facts(node.of_process(7, other)("/x", FileType.REGULAR))[1] == "overlay"
+    assert facts(node.of_process(7, own)("/x", FileType.REGULAR))[1] == "ext4"
+    assert facts(node.of_process(7, unknown)("/x", FileType.REGULAR)) == ("", "", None)
+
+
+def test_ids_of_the_mounts_of_roots_are_forgotten_with_the_mounts(
+    fake: FakeProc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_metadata, "_MAX_VIEWS", 2)
+    monkeypatch.setattr(file_metadata, "root_mount", lambda folder: ROOT_MOUNT | abs(hash(folder)) % 2**32)
+    node = fake.files()
+    for number in range(5):
+        fake.process(f"{number + 10}", f"container-{number}", line(9, 8, "/", f"fs{number}"))
+        node.of_process(number + 10)("/x", FileType.REGULAR)
+    assert len(node._roots) <= 1 + 2
+    assert (node.key_of(0, ROOT_MOUNT | abs(hash("/")) % 2**32) or "own") == (fake.inode("own"), "/")
+
+
+def test_root_folder_has_an_id_and_others_have_none(tmp_path: Path) -> None:
+    release = [int(number) for number in os.uname().release.split("-")[0].split(".")[:2]]
+    if release < [6, 8] or not os.path.ismount("/"):
+        pytest.skip("needs Linux 6.8")
+    assert root_mount("/") & ROOT_MOUNT
+    assert root_mount("/") == root_mount("/proc/self/root/") != root_mount("/proc")
+    assert root_mount(str(tmp_path / "nothing")) == 0
+    (tmp_path / "folder").mkdir()
+    assert root_mount(str(tmp_path / "folder")) == 0
 
 
 def test_process_that_goes_while_it_is_followed_keeps_its_mounts(fake: FakeProc) -> None:

@@ -110,14 +110,14 @@ def test_whatever_a_process_writes_its_neighbour_loses_nothing(
 class BreakingFiles(NodeFileMetadata):
     """Fails on files of one name."""
 
-    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
+    def of_process(self, pid: int, claimed_mounts: int = 0) -> ProcessFileMetadata:
         class Breaking(ProcessFileMetadata):
             def __call__(self, path: str, spelled: FileType) -> FileInfo:
                 if path == "/broken":
                     raise RuntimeError("this name causes a failure")
                 return super().__call__(path, spelled)
 
-        return Breaking(self, pid, claimed_namespace)
+        return Breaking(self, pid, claimed_mounts)
 
 
 def test_process_that_breaks_the_collector_itself_costs_itself(tmp_path: Path, made: MadeRegion) -> None:
