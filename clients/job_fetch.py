@@ -221,7 +221,7 @@ class _UnixConnection(http.client.HTTPConnection):
         """Connect."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(urllib.parse.unquote(self.host))
+        self.sock.connect(urllib.parse.unquote_to_bytes(self.host))
 
 
 def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:

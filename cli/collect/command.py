@@ -192,7 +192,7 @@ def _print_environment(options: CollectOptions, tracer: dict[str, Any]) -> None:
         if len(value.split()) > 1:
             raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
         if value:
-            click.echo(f"{variable}={value}")
+            click.echo(os.fsencode(f"{variable}={value}"))  # the bytes of a path, also in a locale that lacks them
 
 
 def _collect(options: CollectOptions) -> int:

@@ -228,7 +228,7 @@ def _finish(
             write_report(plan.output, summary, list(session.history), _signal(session), findings)
             written = True
     if not plan.quiet:
-        _print_summary(summary, report if written else None, advice or _advice_of(session, ended - started))
+        _print_summary(summary, report if written else None, advice or _advice_of(session, ended - started), archive)
     _print_losses(detail.losses)
     if mapped := mapped_text(detail.not_counted):
         print_message(mapped)
@@ -247,7 +247,7 @@ def _advice_of(session: JobSession, run_s: float) -> Advice | None:
         return None
 
 
-def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | None) -> None:
+def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | None, archive: Path | None) -> None:
     """Print the summary of a run. It has I/O time by member, moved data, period, advice, and missing data."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
@@ -266,8 +266,8 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         print_message(f"{complete}no call was lost, no program was left untraced")
     if report is not None:
         print_message(f"report: {report}")
-    if summary.archive is not None and job.events:
-        _print_archive(summary.archive, job)
+    if archive is not None and job.events:
+        _print_archive(archive, job)
 
 
 def _print_results(summary: RunSummary, advice: Advice | None) -> None:
@@ -289,9 +289,9 @@ def _print_results(summary: RunSummary, advice: Advice | None) -> None:
             print_message(f"in short: {short}")
 
 
-def _print_archive(archive: str, job: JobDetail) -> None:
+def _print_archive(archive: Path, job: JobDetail) -> None:
     """Print how many calls of a job its archive has, and its size."""
-    size = Path(archive).stat().st_size
+    size = archive.stat().st_size
     missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
     archived = max(job.events - missing, 0)
     calls = f"{archived:,} of {job.events:,} calls" if missing else "every call"

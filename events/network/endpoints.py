@@ -69,7 +69,7 @@ def unix_path(address: str) -> Path | None:
     if scheme != "unix":
         return None
     if not path or not path.isprintable() or len(os.fsencode(path)) > _LONGEST_PATH:
-        raise ConfigError(f"{address!r}: a Unix socket's path has 1 to {_LONGEST_PATH} bytes")
+        raise ConfigError(f"{address!r}: a Unix socket's path has 1 to {_LONGEST_PATH} bytes, all of them printable")
     return Path(path)
 
 

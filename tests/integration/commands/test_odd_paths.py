@@ -275,6 +275,20 @@ def test_jobs_of_all_names_are_archived(name: bytes) -> None:
     assert run("archive", "verify", "made.iotide").exit_code == 0
 
 
+@pytest.mark.parametrize("variables", [{}, VARIABLES["locale"]], ids=("utf-8", "ascii"))
+@pytest.mark.parametrize("name", [b"a\xff", b"\xc3\xbc"])
+def test_environment_has_the_socket_in_every_locale(here: Path, name: bytes, variables: dict[str, str]) -> None:
+    done = subprocess.run(
+        [*IOTIDE, "collect", "--socket", name, "--print-environment"],
+        env=plain_environment() | variables,
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"IOTIDE_SOCKET=" + bytes(here) + b"/" + name in done.stdout.splitlines()
+
+
 def program_in(place: str, folder: Path) -> str:
     """Return the path of a shell, which has an odd name if that is the place."""
     if place == "program":
@@ -290,7 +304,10 @@ def program_in(place: str, folder: Path) -> str:
 def test_text_that_is_not_utf_8_costs_no_results(place: str, tmp_path: Path) -> None:
     for name in ("plain", ODD):
         (tmp_path / name).mkdir()
+    (tmp_path / "\u00fc").mkdir()
     where = {other: ODD if other == place else "plain" for other in ("current folder", "output", "file")}
+    if place == "locale":
+        where["output"] = "\u00fc"
     output, document = tmp_path / where["output"] / "out", tmp_path / "run.json"
     name = {"job": ODD, "job in locale": "\u00fc"}.get(place, "job")
     job = ["--job", name] if place != "batch" else []
@@ -313,6 +330,7 @@ def test_text_that_is_not_utf_8_costs_no_results(place: str, tmp_path: Path) -> 
     )
     assert done.returncode == 0, done.stderr
     assert all(line.startswith(b"iotide: ") for line in done.stderr.splitlines()), done.stderr
+    assert b"could not be summarized" not in done.stderr
     text = document.read_bytes().decode()
     json.dumps(json.loads(text), ensure_ascii=False).encode()  # no surrogate, also not an escaped one
     summary = RunSummary.model_validate_json(text)
