@@ -17,6 +17,7 @@ from ...collectors.settings import CollectorSettings, FtioSettings
 from ...collectors.source import Origin, Source
 from ...collectors.sources.preload.source import PreloadSource
 from ...events import FileType
+from ...events.files import readable
 from ...events.network.peers import own_user
 from ...events.network.vouchers import VARIABLE
 from ..common.batch_facts import batch_facts
@@ -99,7 +100,7 @@ def collector_settings(options: CollectOptions) -> CollectorSettings:
         ends_at_s=end_of_job(options.ends_at, os.environ, _print_message) if is_of_one_job else 0.0,
         ends_job=known_job,
         batch=batch,
-        voucher=os.environ.get(VARIABLE, "") if is_of_one_job else "",
+        voucher=readable(os.environ.get(VARIABLE, "")) if is_of_one_job else "",
         serves_job=known_job if options.gate is not None and batch is not None else "",
         host=options.host,
         endpoint=options.connect[0],

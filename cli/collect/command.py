@@ -72,7 +72,13 @@ could be stopped, 2 bad usage or unreadable input; with --replay also if no FILE
     metavar="NAME",
     help="Job id for inputs that contain none. Default: the batch system's, or 'unknown'.",
 )
-@click.option("--host", metavar="NAME", default=socket.gethostname, help="Name of this node. Default: its host name.")
+@click.option(
+    "--host",
+    type=ReadableText(),
+    metavar="NAME",
+    default=socket.gethostname,
+    help="Name of this node. Default: its host name.",
+)
 @click.option(
     "--ftio-listen", metavar="ENDPOINT", help="Endpoint that FTIO's tracers send to, such as tcp://127.0.0.1:5555."
 )

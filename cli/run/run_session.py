@@ -132,7 +132,7 @@ class Session:
                 self._view.close()
             self._summarize(lasted, returncode)
         except Exception as error:
-            print_message(f"the run could not be summarized: {error!r}")
+            print_message(f"the run could not be summarized: {error!r:.500}")
 
     def close(self) -> None:
         """End everything that is still running."""

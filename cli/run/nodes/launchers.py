@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from ....events import UnavailableError
+from ....events.files import readable
 
 _TIMEOUT_S: Final = 10.0
 """Timeout of commands such as scontrol, which waits for Slurm's controller, s."""
@@ -65,7 +66,7 @@ def on_node_command(*arguments: str) -> tuple[str, ...]:
 
 def own_node(environment: Mapping[str, str]) -> str:
     """Return the name of this node in Slurm, or else its host name."""
-    return environment.get("SLURMD_NODENAME") or socket.gethostname()
+    return readable(environment.get("SLURMD_NODENAME") or socket.gethostname())
 
 
 def address_towards(host: str) -> str:

@@ -38,12 +38,15 @@ PLACES = (
     "job",
     "user",
     "batch",
+    "node",
     "locale",
     "job in locale",
 )
 VARIABLES = {
     "user": {"USER": ODD, "LOGNAME": ODD},
-    "batch": {"SLURM_JOB_ID": "5", "SLURM_JOB_NAME": ODD, "SLURM_JOB_ACCOUNT": ODD},
+    "batch": {"SLURM_JOB_ID": "5"}
+    | dict.fromkeys(("SLURM_JOB_NAME", "SLURM_JOB_ACCOUNT", "SLURM_JOB_PARTITION", "SLURM_CLUSTER_NAME"), ODD),
+    "node": {"SLURMD_NODENAME": ODD},
     "job in locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 }
