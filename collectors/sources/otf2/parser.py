@@ -75,7 +75,7 @@ class _Trace:
         if not self._reader:
             raise InputError(str(anchor), None, "OTF2 cannot open it", _EXPECTED)
         self._events: list[tuple[str, int, dict[int, int] | None, tuple[int, ...]]] = []
-        self._records = self._calls = 0
+        self._records = 0
 
     def items(self) -> Iterator[list[SourceItem]]:
         library, reader = self._library, self._reader
