@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ....events import InputError, StreamInfo, empty_batch
+from ....events.files import readable
 from ....events.losses import CUT_OFF, UNHEARD, is_loss
 from ...node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
@@ -61,7 +62,7 @@ class Streams:
         self.untraced = UntracedPrograms()
         self.waiting_lines = 0
         """Lines received since ``items`` was called."""
-        self._path = path
+        self._path = readable(path)
         self._origin = origin
         self._files = files
         self._counters = counters

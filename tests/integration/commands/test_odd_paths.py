@@ -39,6 +39,7 @@ PLACES = (
     "user",
     "batch",
     "node",
+    "temporary folder",
     "locale",
     "job in locale",
 )
@@ -323,10 +324,11 @@ def test_text_that_is_not_utf_8_costs_no_results(place: str, tmp_path: Path) -> 
         str(tmp_path / where["file"] / "data"),
         last,
     ]
+    variables = VARIABLES.get(place, {"TMPDIR": str(tmp_path / ODD)} if place == "temporary folder" else {})
     done = subprocess.run(
         [*IOTIDE, "run", "-o", str(output), "--json", str(document), *job, "--", *command],
         cwd=tmp_path / where["current folder"],
-        env=plain_environment() | VARIABLES.get(place, {}),
+        env=plain_environment() | variables,
         capture_output=True,
         check=False,
         timeout=DEADLINE_S,
