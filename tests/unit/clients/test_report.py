@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.analyzers.heat_map.update import _process_name
+from iotide.analyzers.heat_map.update import _process_name, _rank_name
 from iotide.clients.pages.live_pages import job_page
 from iotide.clients.report.charts import heat_map_chart
 from iotide.clients.report.charts.heat_map_chart import heat_picture, shown_rows
@@ -286,10 +286,11 @@ def test_labels_of_processes_are_short_and_differ(command: str, host: str, more:
 def test_mean_cost_is_that_of_the_ranks() -> None:
     """The launcher has no rank, and a rank without I/O is one of the ranks."""
     job = detail_of(session_of(), ZERO_S + 10).model_copy(update={"ranks": 4})
-    spent = {"rank 0": 2.0, "ranks 1-2": 4.0, "mpirun -n 4 ./a (n1:17)": 1.0, "rank.sh (n1:18)": 1.0}
+    of_ranks = {_rank_name(0, 0): 2.0, _rank_name(1, 2): 4.0}
+    of_others = {_process_name("n1", 17, "mpirun -n 4 ./a"): 1.0, _process_name("n1", 18, "rank.sh"): 1.0}
     rows = [
-        HeatRow(name=name, members=1 + ("-2" in name), read=[seconds], written=[0.0], other=[0.0])
-        for name, seconds in spent.items()
+        HeatRow(name=name, members=1 + (name == _rank_name(1, 2)), read=[seconds], written=[0.0], other=[0.0])
+        for name, seconds in (of_ranks | of_others).items()
     ]
     heat = HeatMap(job="j", start_s=0.0, bin_s=10.0, members=5, rows=rows)
     found = cost.io_cost(structs.replace(NO_FINDINGS, heat=heat), job, 10.0)
