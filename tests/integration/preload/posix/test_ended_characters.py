@@ -175,3 +175,12 @@ def test_other_threads_open_and_close_streams_while_the_process_forks_and_ends(
 ) -> None:
     done = tracing.run([built(tmp_path_factory, "forked_streams.c"), file, "20", "100", "threads", end])
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("end", ["_exit", "quick_exit", "execve"])
+def test_process_ends_although_a_thread_has_locked_all_streams_for_ever(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path, end: str
+) -> None:
+    done = tracing.run([built(tmp_path_factory, "stuck_streams.c"), file, end])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == READ
