@@ -32,6 +32,7 @@ TAKEN_ELSEWHERE: Final = "streams_taken_elsewhere"
 STREAM_FORGOTTEN: Final = "streams_forgotten"
 """Streams that returned after their sequence number was removed: calls may be missing, or counted twice."""
 UNHEARD: Final = "processes_unheard"
+UNTRACED: Final = "processes_untraced"
 REFUSED_USERS: Final = "processes_refused:max_users"
 REFUSED_WAITING: Final = "processes_refused:waiting"
 """Processes that a node's collector of all users did not pass to a collector of their user, by bound."""
@@ -158,6 +159,10 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     UNSEEN_NODES: Reason(
         "nodes whose programs were not seen, or not to their end", "the log of their collectors says why"
+    ),
+    UNTRACED: Reason(
+        "programs not traced (static, set-user-ID, io_uring ...), whose calls are missing",
+        "the log of the collector names them",
     ),
     UNHEARD: Reason("processes that could not reach the collector, and whose calls are missing", ""),
 }

@@ -82,7 +82,10 @@ def collect_all_users(gate: Path, settings: CollectorSettings, *, grace_s: float
         files = NodeFileMetadata(FileSystems(own.shared_filesystems, own.local_filesystems))
         ending = SignalHandler()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
-        source = PreloadSource(gate, _origin(own), files=files, patience_s=own.linger_s, keeps=True, passed=passed)
+        patience_s = own.linger_s
+        source = PreloadSource(
+            gate, _origin(own), files=files, patience_s=patience_s, keeps=True, passed=passed, counts_untraced=True
+        )
         work = run_collector(
             [source],
             own,

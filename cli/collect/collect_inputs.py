@@ -45,7 +45,10 @@ def collect_inputs(options: CollectOptions, settings: CollectorSettings) -> int:
     ends = pacer = None
     if options.gate is not None:
         known_files = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
-        traced = PreloadSource(options.gate, origin, files=known_files, patience_s=settings.linger_s, keeps=True)
+        patience_s = settings.linger_s
+        traced = PreloadSource(
+            options.gate, origin, files=known_files, patience_s=patience_s, keeps=True, counts_untraced=True
+        )
         sources.append(traced)
         if options.until_unused:
             ends = partial(until_unused, traced, options.grace)

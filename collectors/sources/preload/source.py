@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
@@ -33,6 +34,7 @@ class PreloadSource:
         keeps: preserve unread data for the next collector if this one is killed; forks the process.
         passed: receiver of this user's processes that another process has accepted at the path; by default the source
             listens there.
+        counts_untraced: report untraced programs as losses of their jobs.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class PreloadSource:
         clock: Callable[[], float] = time.monotonic,
         keeps: bool = False,
         passed: PassedPeers | None = None,
+        counts_untraced: bool = False,
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
@@ -58,7 +61,14 @@ class PreloadSource:
         kept = path if passed is None else path.with_name(f"{path.name}.{os.getuid()}")
         self._drain = Drain(path, clock, keeper=Keeper(kept) if keeps else None, passed=passed)
         self._streams = Streams(
-            str(path), origin, self._files, self.counters, self.problems, clock, self._drain.stop_reading
+            str(path),
+            origin,
+            self._files,
+            self.counters,
+            self.problems,
+            clock,
+            self._drain.stop_reading,
+            counts_untraced=counts_untraced,
         )
 
     @property
@@ -127,6 +137,8 @@ class PreloadSource:
     def stop_buffering(self) -> None:
         """Make each later poll return all available data."""
         self._patience_s = 0.0
+        if self._streams.untraced_after_s < math.inf:
+            self._streams.untraced_after_s = 0.0
 
     def close(self) -> None:
         """Stop listening and release the processes' memory. They continue, and hand over to the next collector."""

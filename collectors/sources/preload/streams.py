@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Final
 
 from ....events import InputError, StreamInfo, empty_batch
 from ....events.files import readable
-from ....events.losses import CUT_OFF, UNHEARD, is_loss
+from ....events.losses import CUT_OFF, UNHEARD, UNTRACED, is_loss
 from ...node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .records.image_header import ImageHeader
@@ -44,6 +45,7 @@ class Streams:
         patience_s: time for which the first events of a process wait for its end, after which short processes are
             usually found in the cache.
         live: processes may be examined; False: they ran elsewhere or long ago.
+        counts_untraced: report untraced programs as losses of their jobs. Otherwise the user reads ``untraced``.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Streams:
         patience_s: float = 0.0,
         *,
         live: bool = True,
+        counts_untraced: bool = False,
     ) -> None:
         self.untraced = UntracedPrograms()
         self.waiting_lines = 0
@@ -71,6 +74,9 @@ class Streams:
         self._give_up = give_up
         self._patience_s = patience_s
         self._live = live
+        self.untraced_after_s = 1.0 if counts_untraced else math.inf
+        """Time after which a process no longer cancels its report of an untraced program, s."""
+        self._untraced_since_s: float | None = None
         self._allowance = Allowance()
         self._templates = ProcessTemplates()
         self._processes: dict[int, TracedProcess] = {}  # by token
@@ -312,8 +318,21 @@ class Streams:
                     continue
             self._touched.pop(token, None)
         self.waiting_lines = 0
+        if self.untraced.changed:
+            self._untraced_since_s = now_s if self._untraced_since_s is None else self._untraced_since_s
+            if now_s - self._untraced_since_s >= self.untraced_after_s:
+                self._count_untraced()
         items, self._items = self._items, []
         return items
+
+    def _count_untraced(self) -> None:
+        """Report untraced programs as losses of their jobs."""
+        self._untraced_since_s = None
+        for job, count, programs in self.untraced.fresh_losses():
+            self._items.append(Lost(Counter({UNTRACED: count}), job=job))
+            for program, reason in programs:
+                problem = f"{program or 'a program'} of job {job}, which {reason}, is not traced"
+                self._problems.add(InputError(self._path, None, problem, "a program that the tracer can record"))
 
     def cut_off(self) -> None:
         """End all streams, because no more data will come although their processes continue."""

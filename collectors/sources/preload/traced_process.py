@@ -160,10 +160,10 @@ class TracedProcess:
                         names.learn_known_file(number, info)
                         continue
                     names.learn_file(number, text)
-                    if self._untraced.learn_file(text, self.info.command):
+                    if self._untraced.learn_file(text, self.info.command, self.info.job):
                         self._counters["programs_unseen"] += 1
                 elif kind == ENTRY_UNSEEN:
-                    self._last_report = self._untraced.learn(entry, self._last_report)
+                    self._last_report = self._untraced.learn(entry, self._last_report, self.info.job)
                     self._counters["programs_unseen"] += self._last_report is not None
                 else:
                     names.learn(entry)

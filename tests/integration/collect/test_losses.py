@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.collectors.tracer.preload_environment import traced_environment
-from iotide.events.losses import LAST_CHARACTERS, LAST_CHARACTERS_BYTES
+from iotide.events.losses import LAST_CHARACTERS, LAST_CHARACTERS_BYTES, UNTRACED
 from iotide.results.jobs.job import JobDetail, JobList, JobSummary
 from iotide.results.jobs.run import RunSummary
 from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.line_process import LineProcess
 from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.compiled_programs import built
 from support.tracing.programs import need
@@ -252,3 +253,32 @@ for _ in range(1000):
     summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
     assert summary.job.losses["streams_cut_off"] == 1
     assert "lost: 1 stream cut off" in done.stderr
+
+
+@pytest.mark.slow
+def test_programs_that_are_not_traced_are_a_loss_of_their_job_and_named_by_the_collector(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """``iotide run`` names them at its end. Otherwise their job would be called complete, whatever they write."""
+    static = built(tmp_path_factory, "nothing.c", "-static", name="static")
+    gate, ingest = tmp_path / "t", f"ipc://{tmp_path}/in"
+    serve = [*IOTIDE, "serve", "--ingest", ingest, "--http", "127.0.0.1:0", "--publish", "none", "--state", "none"]
+    collect = [*IOTIDE, "collect", "--socket", str(gate), "--connect", ingest]
+    with LineProcess(serve, output="stderr") as server, LineProcess(collect, output="stderr") as collector:
+        url = server.wait_for_line(lambda line: "http://" in line).partition("http http")[2].partition(",")[0]
+        wait_for(gate.exists, what="the collector's socket")
+        said = iotide(*collect[len(IOTIDE) :], "--print-environment", cwd=tmp_path).stdout
+        traced = plain_environment(**dict(line.split("=", 1) for line in said.split()))
+        for job, command in (("some", f"{static}; {static}; /nowhere; true"), ("none", "cat /dev/null")):
+            words = ["sh", "-c", command]
+            subprocess.run(words, env=traced | {"IOTIDE_JOB": job}, check=True, stderr=subprocess.DEVNULL)
+        line = collector.wait_for_line(lambda line: "of job some" in line)
+        assert f"{static} of job some, which is statically linked, is not traced" in line
+
+        def losses(job: str) -> dict[str, int] | None:
+            with urllib.request.urlopen(f"http{url}/api/v1/jobs") as answer:
+                found = {each.job: each for each in JobList.model_validate_json(answer.read()).jobs}
+            return found[job].losses if job in found else None
+
+        wait_for(lambda: losses("some") == {UNTRACED: 2}, what="the loss")
+        assert losses("none") == {}
