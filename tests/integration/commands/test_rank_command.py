@@ -14,6 +14,8 @@ from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.main import group
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
 from support.places import DATA
+from support.system.accessibility import LEAST_LETTERS
+from support.system.browser import open_browser
 from support.system.commands import iotide
 from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need
@@ -212,3 +214,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     process = iotide("rank", "nowhere", cwd=tmp_path)
     assert process.returncode == 2
     assert "nowhere: cannot be read" in process.stderr
+
+
+@pytest.mark.slow
+def test_letters_of_the_page_are_readable_on_a_telephone(kernel_trace: Path, tmp_path: Path) -> None:
+    """A desktop shrinks a large graph to the window. A telephone would, too, to letters of 5 px."""
+    need("dot")
+    need("chromium")
+    made = tmp_path / "rank.html"
+    assert rank("--output", made, kernel_trace).exit_code == 0
+    with open_browser(tmp_path / "browser") as page:
+        page.open(made.as_uri())
+        page.resize(400, 900)
+        assert page.value(LEAST_LETTERS) >= 9
+        assert page.value("document.documentElement.scrollWidth") <= 400
