@@ -87,13 +87,30 @@ def _best_of_hypotheses(
         ):
             continue
         tried.append(hypothesis)
+        clear = best if best is not None and best.clear else None
+        if clear is not None and hypothesis > clear.period:
+            continue
         for by_pauses in (False, True) if segmenter.duty > _SEGMENTATION.busy_share else (False,):
             candidate = score_candidates(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses, seen=seen)
-            if candidate is not None and (weight := candidate.weight + _spectral_weight(candidate, line)) > best_weight:
+            if candidate is None or (clear is not None and not _is_inside(candidate, clear)):
+                continue
+            if (weight := candidate.weight + _spectral_weight(candidate, line)) > best_weight:
                 best, best_weight = candidate, weight
-        if best is not None and best.clear:
+        if best is not None and best.clear and not _may_be_shifts(best):
             break
     return best, best_weight
+
+
+def _may_be_shifts(found: PeriodCandidate) -> bool:
+    """Return whether phases may be shifts of a program: of two or more bursts on average, with short rests between."""
+    busy = float((found.phases.stop - found.phases.first).sum())
+    least = (1 - TUNING.intervals.max_paused_time_share) * found.period * len(found.phases)
+    return busy >= least and len(found.segmenter.busy[0]) >= 2 * len(found.phases)
+
+
+def _is_inside(bursts: PeriodCandidate, clear: PeriodCandidate) -> bool:
+    """Return whether clear phases consist of bursts that are as clear."""
+    return bursts.clear and bursts.period * TUNING.secondary_periods.min_period_ratio <= clear.period
 
 
 def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:

@@ -114,6 +114,28 @@ def test_delayed_phases_below_the_mean_bandwidth_are_phases_while_a_period_is_fo
     assert found.next_phase.confidence > 0.9
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 6, 7, 8, 11, 12, 14])
+def test_program_that_works_in_even_shifts_has_the_period_of_its_phases(seed: int) -> None:
+    """The distance of the shifts is even, too, but the phases have pauses between them, and fill half of the time."""
+    rng = np.random.default_rng(seed)
+    period, every, shifts = float(rng.uniform(7, 22)), int(rng.integers(5, 10)), int(rng.integers(6, 14))
+    steps = period * rng.normal(1, 0.01, shifts * every)
+    steps[every::every] += period * rng.uniform(0.5, 0.9) * every * rng.normal(1, 0.1, shifts - 1)
+    length = rng.uniform(0.05, 0.35) * period
+    found = periodicity_of(np.cumsum(steps).tolist(), [length] * len(steps), 1e9, ended=True)
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(period, rel=0.03)
+    assert found.confidence > 0.9
+
+
+@pytest.mark.parametrize("bursts", [3, 6, 10])
+def test_phases_of_bursts_that_fill_little_of_the_time_are_phases(bursts: int) -> None:
+    start = [200.0 * phase + 6 * burst for phase in range(20) for burst in range(bursts)]
+    found = periodicity_of(start, [2.0] * len(start), 1e9, ended=True)
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(200, rel=0.01)
+
+
 @pytest.mark.parametrize("ended", [False, True])
 @pytest.mark.parametrize(("one", "other"), [(23.0, 38.4), (31.0, 35.7), (40.0, 66.7)])
 def test_two_programs_in_one_signal_have_each_a_period_and_a_next_phase(one: float, other: float, ended: bool) -> None:
