@@ -126,6 +126,15 @@ void *iotide_find_symbol(const char *symbol) {
     return real;
 }
 
+const char *iotide_own_file_name(void) {
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+        if (map->l_ld == _DYNAMIC) {
+            const char *slash = strrchr(map->l_name, '/');
+            return slash ? slash + 1 : map->l_name;
+        }
+    return "";
+}
+
 long iotide_missing_function(void) {
     errno = ENOSYS;
     return -1;

@@ -17,6 +17,7 @@ void iotide_find_objects(void); /* determines the objects after this library in 
 void *iotide_find_symbol_in(const struct link_map *map, const char *symbol); /* without locks or allocation; NULL:
                                                                           * undefined */
 void *iotide_find_symbol(const char *symbol); /* the same, including objects loaded since the start */
+const char *iotide_own_file_name(void); /* of this library, as it was loaded; empty: unknown */
 long iotide_missing_function(void); /* replaces a function that is not defined anywhere: ENOSYS, -1 */
 
 /* The real function of a library that may have been loaded after the start, for one library alone. NULL: it is not

@@ -113,6 +113,39 @@ static bool is_readable(const char *text, uintptr_t *page) {
     }
 }
 
+static size_t entry_length(const char *at) {
+    return strcspn(at, ": ");
+}
+
+static const char *file_name(const char *entry, size_t *length) {
+    for (const char *slash; (slash = memchr(entry, '/', *length)); entry = slash + 1)
+        *length -= (size_t)(slash + 1 - entry);
+    return entry;
+}
+
+static bool equals(const char *text, size_t length, const char *other) {
+    return length && strlen(other) == length && strncmp(text, other, length) == 0;
+}
+
+/* This library may have been loaded by another name, such as that of a link. */
+static bool is_core(const char *entry, size_t length) {
+    const char *name = file_name(entry, &length);
+    return equals(name, length, LIBRARY) || equals(name, length, iotide_own_file_name());
+}
+
+static bool is_tracer_library(const char *entry, size_t length) {
+    size_t left = length;
+    const char *name = file_name(entry, &left);
+    return (left > strlen(LIBRARIES) && strncmp(name, LIBRARIES, strlen(LIBRARIES)) == 0) || is_core(entry, length);
+}
+
+static bool has_core(const char *list) {
+    for (const char *at = list; *at; at += entry_length(at) + !!at[entry_length(at)])
+        if (is_core(at, entry_length(at)))
+            return true;
+    return false;
+}
+
 /* False: it is unreadable, and the program will not start. */
 static bool read_environment(char *const *environment, struct iotide_environment *found) {
     const char *socket = NULL;
@@ -124,7 +157,7 @@ static bool read_environment(char *const *environment, struct iotide_environment
         const char *word = environment[found->count];
         if (!is_readable(word, &page))
             return false;
-        if (strncmp(word, PRELOAD, strlen(PRELOAD)) == 0 && strstr(word, LIBRARY))
+        if (strncmp(word, PRELOAD, strlen(PRELOAD)) == 0 && has_core(word + strlen(PRELOAD)))
             found->preload = word;
         if (!socket && strncmp(word, SOCKET, strlen(SOCKET)) == 0)
             socket = word + strlen(SOCKET);
@@ -132,19 +165,6 @@ static bool read_environment(char *const *environment, struct iotide_environment
     found->traced = found->preload && socket && *socket;
     found->elsewhere = found->traced && !iotide_is_own_collector(socket);
     return true;
-}
-
-static size_t entry_length(const char *at) {
-    return strcspn(at, ": ");
-}
-
-static bool is_tracer_library(const char *entry, size_t length) {
-    while (length > 0 && memchr(entry, '/', length)) {
-        const char *slash = memchr(entry, '/', length);
-        length -= (size_t)(slash + 1 - entry);
-        entry = slash + 1;
-    }
-    return length > strlen(LIBRARIES) && strncmp(entry, LIBRARIES, strlen(LIBRARIES)) == 0;
 }
 
 /* Whether a non-root user with root's capabilities can read a path without them, because exec drops them. */

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,19 @@ def test_program_without_our_environment_is_named(tracing: Tracing) -> None:
 def test_program_with_another_preload_is_named_without_a_claim_about_the_socket(tracing: Tracing) -> None:
     ((named, reason, _),) = unseen(tracing, "env", "LD_PRELOAD=", need("true"))
     assert (named, "LD_PRELOAD, or without IOTIDE_SOCKET" in reason) == (need("true"), True)
+
+
+@pytest.mark.parametrize("how", [os.symlink, shutil.copy])
+def test_programs_are_seen_if_the_library_has_another_name(
+    tracing: Tracing, tmp_path: Path, how: Callable[[str, Path], object]
+) -> None:
+    core, *others = tracing.environment()["LD_PRELOAD"].split(":")
+    how(core, tmp_path / "trace.so")
+    environment = tracing.environment() | {"LD_PRELOAD": ":".join([str(tmp_path / "trace.so"), *others])}
+    done = tracing.run(["sh", "-c", f"echo 1 > {tmp_path}/file; exec {need('true')}"], env=environment)
+    assert done.returncode == 0, done.stderr
+    assert tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/file"] == 2
+    assert list(tracing.source.untraced) == []
 
 
 def test_program_of_another_collector_is_named(tracing: Tracing) -> None:
