@@ -193,13 +193,12 @@ class ResolutionSearch:
     ) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Search the level of the known period, and at intervals another one."""
         view, periodicity = self._estimate_known(known, now_ns, searches)
-        if periodicity.period_s is None or (searches and _is_lost(known, periodicity)):
+        if periodicity.period_s is None:
             self._store_silent(known, now_ns)
             self._known = None
-            other_view, other, level = self._search(now_ns, searches)
-            if periodicity.period_s is None or _is_preferred(other, periodicity):
-                return other_view, other, level
-            return view, periodicity, known.level
+            return self._search(now_ns, searches)
+        if searches and _is_lost(known, periodicity) and (kept := self._kept(known, now_ns)) is not None:
+            return kept
         if self.windows.watch(view, periodicity.period_s.value):
             view, periodicity = self._estimate_known(known, now_ns, searches)
             if periodicity.period_s is None:
@@ -212,6 +211,15 @@ class ResolutionSearch:
         if (self._alternative is None and not is_due) or not self.spend_search():
             return view, periodicity, known.level
         return self._alternative_found(view, periodicity, known, now_ns, unsure)
+
+    def _kept(self, known: _KnownPeriod, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
+        """Search the whole observation for a known period that its level does not show; None if it is gone."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = self.windows.since(self._observed.first_ns(end_ns))
+        level = self._observed.resolutions.of_span(end_ns - start_ns)
+        view, found = self._observed.estimate(level, now_ns, start_ns)
+        sure = found.confidence >= _TOLERANCES.min_confidence
+        return (view, found, level) if sure and not _differs(found, known.period_s) else None
 
     def _alternative_found(
         self, view: SignalWindow, periodicity: PeriodEstimate, known: _KnownPeriod, now_ns: int, unsure: bool
@@ -329,8 +337,13 @@ def _period_s(periodicity: PeriodEstimate) -> float:
 
 def _is_lost(known: _KnownPeriod, periodicity: PeriodEstimate) -> bool:
     """Return whether a certain period is gone, and what the window shows instead is unsure."""
-    changed = abs(math.log(_period_s(periodicity) / known.period_s)) > _TOLERANCES.equal_prediction_log
-    return known.was_certain and changed and periodicity.confidence < _TOLERANCES.min_confidence
+    unsure = periodicity.confidence < _TOLERANCES.min_confidence
+    return known.was_certain and unsure and _differs(periodicity, known.period_s)
+
+
+def _differs(periodicity: PeriodEstimate, period_s: float) -> bool:
+    found_s = _period_s(periodicity)
+    return not found_s or abs(math.log(found_s / period_s)) > _TOLERANCES.equal_prediction_log
 
 
 def _is_preferred(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:

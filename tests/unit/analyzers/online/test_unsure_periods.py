@@ -50,3 +50,22 @@ def test_rhythm_of_requests_does_not_hide_a_period_that_the_whole_observation_sh
             )
     assert known > MOMENTS / 2
     assert hidden == 0
+
+
+@pytest.mark.slow
+def test_uneven_period_is_not_replaced_by_another_one_of_the_whole_observation() -> None:
+    """Distances vary by 15 %: at times the window shows an unsure period, and the whole observation another one."""
+    right = []
+    for seed in (5, 7, 9, 11):
+        rng = np.random.default_rng(seed)
+        start_s = np.cumsum(10.0 * np.maximum(rng.normal(1, 0.15, 260), 0.3))
+        predictor = Predictor("job")
+        predictor.update(make_batch(1, {"start": 0}), TYPES)
+        for number, at_s in enumerate(start_s):
+            columns = {"start": round(1e9 * at_s) + 125_000_000 * np.arange(8), "duration": 125_000_000, "bytes": 10**7}
+            predictor.update(make_batch(8, columns | {"kind": int(Kind.WRITE)}), TYPES)
+            found = predictor.predict(round(1e9 * (at_s + 1.05)))
+            if number >= 20:
+                sure = found.confidence >= TUNING.tolerances.min_confidence
+                right.append(sure and found.period_s is not None and abs(found.period_s.value / 10 - 1) < 0.05)
+    assert np.mean(right) > 0.85
