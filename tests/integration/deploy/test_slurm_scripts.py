@@ -25,7 +25,7 @@ JOB = "4711"
 OF_SLURM = "unset SLURM_SCRIPT_CONTEXT"  # Slurm leaves it to tasks if a TaskProlog runs
 SQUEUE = """#!/bin/sh
 echo "$@" > {folder}/asked
-echo "4711|4711|node[1-2]|2026-01-02T03:04:05|2026-01-02T04:04:05|physics|melt | 2"
+echo "4711|4711|node[1-2]|2096-01-02T03:04:05|2096-01-02T04:04:05|physics|melt | 2"
 """
 THEIRS = next(path for path in Path("/proc/self/maps").read_text().split() if "/libm.so" in path or "/libm-" in path)
 WRITER = "open('out', 'wb', buffering=0).write(bytes(100_000))"
