@@ -246,10 +246,12 @@ def _with_drift(found: Regularity) -> Regularity:
     if found.missed:
         return found
     recent = latest(found.intervals)
-    if (trend := trend_of(recent, _EXACT)) is None:
-        return found
+    usual = float(recent.sum()) / len(recent)
+    trend = trend_of(recent, _EXACT)
+    if trend is None or abs(trend.growth) > _INTERVALS.max_drift * usual:
+        return found  # intervals that vary anyway grow as fast only by chance
     # relative to the shorter of the present and the mean interval: short intervals must not look even beside long ones
-    spread = trend.deviation / min(float(recent.sum()) / len(recent), found.period)
+    spread = trend.deviation / min(usual, found.period)
     return replace(found, spread=min(found.spread, spread), drift=trend.growth)
 
 

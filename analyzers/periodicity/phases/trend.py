@@ -50,10 +50,7 @@ def trend_of(values: Floats, resolved: float) -> Trend | None:
     deviation = math.sqrt(left / (n - 2))
     if deviation > TUNING.tolerances.irregular_spread * usual:
         return None  # some values of a random walk fit a line, too
-    growth = (following - float(values[0])) / n
-    if abs(growth) > _INTERVALS.max_drift * usual:
-        return None  # as fast only by chance, in values that vary anyway
-    return Trend(growth, deviation)
+    return Trend((following - float(values[0])) / n, deviation)
 
 
 def at_next(values: Floats) -> Floats:

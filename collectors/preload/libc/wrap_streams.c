@@ -173,7 +173,7 @@ EXPORT int __overflow(FILE *stream, int character) {
 #define ENDS(symbol)                                                    \
     static struct iotide_site SITE(symbol) = {SITE_TEXT(#symbol, "")};  \
     EXPORT FREQUENT __attribute__((noreturn)) void symbol(int status) { \
-        iotide_record_all_characters(false);                                 \
+        iotide_record_all_characters(false);                            \
         REAL(symbol)(status);                                           \
         __builtin_unreachable();                                        \
     }

@@ -24,6 +24,8 @@ def _values(kind: str, rng: np.random.Generator, past: int, spread: float) -> np
     at = np.arange(past + 1)
     if kind == "line":
         level = 1 + rng.uniform(0.01, 0.05) * at
+    elif kind == "steep":
+        level = 1 + rng.uniform(0.1, 1) * at
     elif kind == "growth":
         level = (1 + rng.uniform(0.01, 0.04)) ** at
     elif kind == "decay":
@@ -38,7 +40,7 @@ def _values(kind: str, rng: np.random.Generator, past: int, spread: float) -> np
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.02, 0.05])
-@pytest.mark.parametrize("kind", ["line", "growth", "decay", "step"])
+@pytest.mark.parametrize("kind", ["line", "steep", "growth", "decay", "step"])
 def test_next_value_follows_trends_and_changes(kind: str, spread: float) -> None:
     ours, plain = _errors(kind, spread)
     assert ours < max(1.5 * spread, 1e-3)
