@@ -7,7 +7,7 @@ import contextlib
 import json
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.applications import Starlette
@@ -28,6 +28,7 @@ _MAX_NUMBER: Final = 10**9
 """Value of longer numbers in a path or query; ``int`` refuses those of thousands of digits."""
 _JOB_PREFIXES: Final = ("/api/v1/jobs/", "/jobs/")
 _MAX_PAGE: Final = 500
+_MAX_NAME: Final = 200
 _NOT_FOUND: Final = 404
 _COLUMNS: Final = {
     "period": "period_s",
@@ -37,6 +38,9 @@ _COLUMNS: Final = {
     "last": "last_event_at_s",
 }
 """Column of a page's rows by sort order, where the names differ."""
+
+
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 class PartitionAnswer(NamedTuple):
@@ -83,9 +87,10 @@ class Front:
             routes=[
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
-                Route("/metrics", self._own_metrics),
-                Route("/api/v1/cluster", self._cluster),
-                Route("/api/v1/prometheus", self._discovery),
+                # Prometheus asks members and partitions with the same parameters.
+                Route("/metrics", _refusing_parameters(self._own_metrics, "jobs")),
+                Route("/api/v1/cluster", _refusing_parameters(self._cluster)),
+                Route("/api/v1/prometheus", _refusing_parameters(self._discovery)),
                 Route("/partitions/{number}/internal/{rest:path}", self._to_partition, methods=["GET", "POST"]),
                 Route("/partitions/{number}/{rest:path}", self._to_partition),
                 *CrossPartitionQueries(partitions, fetch, self._any_partition, self._forward_to_owner).routes,
@@ -252,6 +257,22 @@ class Front:
             return PartitionAnswer(number, body, answer.status_code, problem)
 
         return list(await asyncio.gather(*(one(number) for number in range(self._partitions))))
+
+
+def _refusing_parameters(route: Handler, *known: str) -> Handler:
+    """Return a route that refuses other query parameters, and repeated ones, as those of partitions do."""
+
+    async def answer(request: Request) -> Response:
+        names = [name for name, _ in request.query_params.multi_items()]
+        for name in names:
+            if name in known and names.count(name) == 1:
+                continue
+            reason = "given twice" if name in known else f"unknown; known are: {', '.join(known) or 'none'}"
+            text = {"error": f"query {name[:_MAX_NAME]}: {reason}", "expected": "a request as in docs/api.md"}
+            return JSONResponse(text, 422)
+        return await route(request)
+
+    return answer
 
 
 def _merge_sorted(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:

@@ -102,7 +102,7 @@ def make_application(
     app = FastAPI(
         title="iotide",
         version=__version__,
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=None,  # its own route has no rule for parameters
         docs_url=None,
         redoc_url=None,
         responses=dict(ANY_ERROR),
@@ -117,6 +117,10 @@ def make_application(
         gathered = await metrics_of.gathered(jobs)
         body, content_type = await asyncio.to_thread(gathered.encode, request.headers.get("accept", ""))
         return Response(body, media_type=content_type)
+
+    @app.get("/api/v1/openapi.json", include_in_schema=False, dependencies=NO_UNKNOWN_PARAMETERS)
+    async def document() -> JSONResponse:
+        return JSONResponse(app.openapi())
 
     @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", response_class=PlainTextResponse, responses=_AS_TEXT)

@@ -35,4 +35,4 @@ def refuse_unknown_parameters(request: Request) -> None:
 
 
 NO_UNKNOWN_PARAMETERS: Final = [Depends(refuse_unknown_parameters)]
-"""Dependencies of routes that refuse unknown parameters. Probes and pages have none: others may add parameters."""
+"""Dependencies of all routes but those of probes, pages and files of pages: others may add parameters to these."""

@@ -1,4 +1,4 @@
-"""Bounds of request bodies, one by one and together, and the token of requests between members of a cluster."""
+"""What holds for requests of all paths: one form of targets, bounds of bodies, the token of members of a cluster."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MEMBER_HEADER: Final = "x-iotide-member"
 """Header with the token of the addressed member or process."""
 _INTERNAL_PATH: Final = re.compile(r"/+(partitions/[0-9]+/+)?internal(/|$)")
+_ABSOLUTE: Final = re.compile(rb"https?://(?:[^/@]*@)?([^/@]+)(/.*)?", re.IGNORECASE)
 _MAX_BODY_BYTES: Final = 8 << 20
 """Maximum bytes of a body from a client. A pacing plan of 10,000 jobs has about 5 MB."""
 
@@ -46,6 +48,7 @@ class RequestBounds:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = _in_origin_form(scope)
         is_internal = self._token is not None and _INTERNAL_PATH.match(scope["path"]) is not None
         if is_internal and not self._is_of_member(scope):
             self._counters[f"{REFUSED}internal"] += 1
@@ -70,6 +73,16 @@ class RequestBounds:
         name, token = MEMBER_HEADER.encode(), (self._token or "").encode()
         found = [value for key, value in scope["headers"] if key == name]
         return bool(token) and len(found) == 1 and hmac.compare_digest(found[0], token)
+
+
+def _in_origin_form(scope: Scope) -> Scope:
+    """Return a request with the path alone as target: ``GET http://host/path`` is valid, too (RFC 9112, 3.2.2)."""
+    found = _ABSOLUTE.fullmatch(scope.get("raw_path") or b"")
+    if found is None:
+        return scope
+    host, path = found[1], found[2] or b"/"
+    headers = [(b"host", host), *(pair for pair in scope["headers"] if pair[0] != b"host")]  # a Host is ignored then
+    return {**scope, "path": unquote(path.decode("latin-1")), "raw_path": path, "headers": headers}
 
 
 class _Body:

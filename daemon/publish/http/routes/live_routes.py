@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from .....events.network.job_addresses import job_path
 from ....jobs.job_view import view_of
 from ..job_access import JobAccess, not_found
+from ..query_parameters import NO_UNKNOWN_PARAMETERS
 from .page_routes import Pages
 
 _POLICY: Final = (
@@ -51,7 +52,7 @@ def shell_routes(pages: Pages) -> APIRouter:
         """Show the actions for each alert. The second address is that of the shipped rules for Prometheus."""
         return _page_response(_file(pages, "runbooks.html")[0], request)
 
-    @router.get("/rules.yml")
+    @router.get("/rules.yml", dependencies=NO_UNKNOWN_PARAMETERS)
     async def rules(request: Request, runbooks: str = "") -> Response:
         """Return the rules for Prometheus. Their alerts link to runbooks by an address that opens, by default here."""
         if runbooks and not _ADDRESS.fullmatch(runbooks):

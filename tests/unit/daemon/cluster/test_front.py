@@ -264,6 +264,19 @@ async def test_prometheus_is_told_of_members_and_their_partitions() -> None:
         assert (await client.get("/partitions/9/metrics")).status_code == 404
 
 
+@pytest.mark.slow
+async def test_the_own_routes_of_a_member_refuse_unknown_and_repeated_parameters() -> None:
+    async with serving(JOBS, 2) as client:
+        for path in ("/metrics", "/api/v1/cluster", "/api/v1/prometheus"):
+            refused = await client.get(f"{path}?lastt=1")
+            known = "jobs" if path == "/metrics" else "none"
+            assert (refused.status_code, refused.json()["error"]) == (422, f"query lastt: unknown; known are: {known}")
+            assert (await client.get(path)).status_code == 200
+        assert (await client.get("/metrics?jobs=1")).status_code == 200  # which partitions have
+        assert (await client.get("/metrics?jobs=1&jobs=2")).status_code == 422
+        assert (await client.get("/healthz?x=1")).status_code == 200
+
+
 def test_ambiguous_path_is_searched_in_few_partitions() -> None:
     found = partitions_of_path("a/b/signal", 64)
     assert found == [partition_of(job, 64) for job in ("a/b/signal", "a/b", "a")]

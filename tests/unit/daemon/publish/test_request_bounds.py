@@ -14,7 +14,7 @@ from iotide.daemon.publish.http.request_bounds import explain
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 from support.system.waiting import DEADLINE_S
@@ -26,6 +26,16 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 async def size(request: Request) -> Response:
     return PlainTextResponse(str(len(await request.body())))
+
+
+async def echo(request: Request) -> Response:
+    seen = (
+        request.scope["path"],
+        request.scope["raw_path"].decode(),
+        request.url.query,
+        request.headers.getlist("host"),
+    )
+    return JSONResponse(seen)
 
 
 class Early:
@@ -41,7 +51,12 @@ class Early:
 @asynccontextmanager
 async def serving(counters: Counter[str], token: str | None = None) -> AsyncIterator[int]:
     app = Starlette(
-        routes=[Route("/early", Early()), Route("/{rest:path}", size, methods=["GET", "POST", "PUT"])],
+        routes=[
+            Route("/early", Early()),
+            Route("/echo{rest:path}", echo),
+            Route("/", echo),
+            Route("/{rest:path}", size, methods=["GET", "POST", "PUT"]),
+        ],
         exception_handlers={HTTPException: explain},
     )
     limits = HttpSettings(body_bytes=10 * MIB)
@@ -103,7 +118,14 @@ async def test_bodies_are_bounded_one_by_one_and_together() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", ["/internal/rank", "/partitions/3/internal/rank", "/partitions/0/%69nternal/x", "//internal"]
+    "path",
+    [
+        "/internal/rank",
+        "/partitions/3/internal/rank",
+        "/partitions/0/%69nternal/x",
+        "//internal",
+        "http://x/internal/rank",
+    ],
 )
 async def test_internal_paths_need_the_token_of_a_member(path: str) -> None:
     counters = Counter[str]()
@@ -117,6 +139,24 @@ async def test_internal_paths_need_the_token_of_a_member(path: str) -> None:
         asked[1].write(bytes(9 * MIB))
         assert await status(asked) == 200
         asked[1].close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("authority", ["http://other:81", "HTTPS://other:81", "http://user:key@other:81"])
+@pytest.mark.parametrize("target", ["/echo", "/echo/%2Fa%20b?x=http://y/z&x=1", "/echo//a/../b", "?x=/1", ""])
+async def test_a_target_in_absolute_form_is_that_of_its_path_and_host(authority: str, target: str) -> None:
+    """RFC 9112, 3.2.2: a server accepts it, and ignores the field Host then."""
+    path = target if target.startswith("/") else f"/{target}"
+    async with serving(Counter()) as port:
+        answers = []
+        for line, field in ((path, "other:81"), (f"{authority}{target}", "x")):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(f"GET {line} HTTP/1.1\r\nhost: {field}\r\nconnection: close\r\n\r\n".encode())
+            async with asyncio.timeout(DEADLINE_S):
+                answers.append((await reader.read()).partition(b"\r\n\r\n")[2])
+            writer.close()
+    assert b"other:81" in answers[0]
+    assert answers[1] == answers[0]
 
 
 @pytest.mark.slow
