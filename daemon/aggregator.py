@@ -114,6 +114,11 @@ class Aggregator(LossSink):
         for job, card in self.jobs.asleep.items():
             self.on_jobs.notify(job, partial(JobSummary.model_validate_json, card.summary))
 
+    def begin_schedule(self) -> None:
+        """Let work that is due count as due now. A journal lacks checks that changed nothing, so they are due again."""
+        for each in (self._ages, self._schedule.due):
+            each.postpone(self._steady())
+
     def drop_unreadable_job(self, job: str) -> None:
         """Handle an unreadable job state: the job begins anew and reports the loss."""
         self.jobs.asleep.pop(job, None)

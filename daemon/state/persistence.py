@@ -166,6 +166,7 @@ class StatePersistence:
         again = replay_records(self._journal.replay(at), self._aggregator, self._clocks, core, self._new_core)
         if again.steady_s is not None:
             self._clocks.set_steady(again.steady_s)
+        self._aggregator.begin_schedule()
         if self._core is not None:
             self._core.resume(again.core.state(), time.monotonic())
         took_s = time.monotonic() - begun_s

@@ -52,6 +52,12 @@ class JobSchedule:
         """Return the time since the earliest entry was due, s; 0 if none is."""
         return max(now_s - self.first_s, 0.0)
 
+    def postpone(self, until_s: float) -> None:
+        """Set all earlier times to a time."""
+        self._times = {name: max(at_s, until_s) for name, at_s in self._times.items()}
+        self._heap = [(at_s, name) for name, at_s in self._times.items()]
+        heapq.heapify(self._heap)
+
     def drop(self, name: str) -> None:
         """Remove a name."""
         self._times.pop(name, None)

@@ -67,6 +67,26 @@ def test_batch_is_acknowledged_once_it_is_on_disk_and_a_heartbeat_at_once(tmp_pa
     daemon.keeping.close()
 
 
+def test_restarted_aggregator_is_not_behind_by_what_its_predecessor_has_done(
+    tmp_path: Path,
+) -> None:
+    """Checks of jobs that change nothing are in no journal: their times are those of the first check after a replay."""
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    talk.hello(daemon, "a")
+    last_s = 0.0
+    for _ in range(5):
+        daemon.clocks.set_steady(daemon.clocks.steady() + daemon.aggregator.settings.idle_after_s / 2)
+        last_s = daemon.clocks.steady()
+        talk.batch(daemon, "a")
+        while daemon.aggregator.tick():
+            pass
+    daemon.be_killed(tmp_path / "1", 1.0)
+    after = Daemon(tmp_path / "1")
+    after.aggregator.tick()
+    assert max(after.aggregator.pressure.behind_s, after.aggregator.late_s) <= after.clocks.steady() - last_s
+    after.keeping.close()
+
+
 def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
