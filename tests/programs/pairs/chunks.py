@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 
 mended, path = sys.argv[1] == "mended", Path(sys.argv[2]) / f"{sys.argv[1]}.h5"
-SIDE = 1024
+SIDE = 2048
 if not path.exists():
     with h5py.File(path, "w") as file:
         chunks = (SIDE, 64) if mended else (1, SIDE)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 mended, folder = sys.argv[1] == "mended", Path(sys.argv[2])
-INDEX, BLOCK, BLOCKS = 4 << 20, 256 << 10, 200
+INDEX, BLOCK, BLOCKS = 4 << 20, 256 << 10, 600
 index, block = bytes(INDEX), bytes(BLOCK)
 descriptor = os.open(folder / "blocks.dat", os.O_WRONLY | os.O_CREAT)
 began = time.perf_counter()

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { INDEX = 256 << 10, RECORD = 16 << 10, RECORDS = 5000 };
+enum { INDEX = 256 << 10, RECORD = 16 << 10, RECORDS = 15000 };
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PART = 1 << 20, PARTS = 192 };
+enum { PART = 1 << 20, PARTS = 384 };
 
 int main(int argc, char **argv)
 {

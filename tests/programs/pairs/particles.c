@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTICLE = 48, PARTICLES = 60000 };
+enum { PARTICLE = 48, PARTICLES = 180000 };
 
 int main(int argc, char **argv)
 {

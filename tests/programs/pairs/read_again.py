@@ -9,7 +9,7 @@ if not path.exists():
     path.write_bytes(bytes(8 << 20))
 began = time.perf_counter()
 table = b""
-for _step in range(100):
+for _step in range(200):
     if not (mended and table):
         table = path.read_bytes()
 print(time.perf_counter() - began)

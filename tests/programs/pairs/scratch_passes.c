@@ -1,10 +1,10 @@
-/* Writes data to a scratch file for lack of memory and reads it in twelve passes; mended: it stays in memory. */
+/* Writes data to a scratch file for lack of memory and reads it in 36 passes; mended: it stays in memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK = 1 << 20, BLOCKS = 96, PASSES = 12 };
+enum { BLOCK = 1 << 20, BLOCKS = 96, PASSES = 36 };
 
 int main(int argc, char **argv)
 {

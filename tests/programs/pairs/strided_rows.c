@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 20000, COLUMNS = 64 };
+enum { ROWS = 60000, COLUMNS = 64 };
 
 int main(int argc, char **argv)
 {

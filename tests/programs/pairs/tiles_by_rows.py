@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 
 mended, path = sys.argv[1] == "mended", Path(sys.argv[2]) / "tiles.h5"
-SIDE, TILE = 2048, 256
+SIDE, TILE = 4096, 256
 if not path.exists():
     with h5py.File(path, "w") as file:
         file.create_dataset("field", data=np.ones((SIDE, SIDE), np.float32), chunks=(TILE, TILE))
