@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import struct
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +19,7 @@ from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore
 from ..ingest.ingest_settings import IngestSettings
 from ..jobs.lifecycle.recorded_steps import Kind
-from ..journal.contract import DurableJournal, Moment, Position
+from ..journal.contract import DurableJournal, Gap, Moment, Position, Replayed
 from ..journal.durability import Durability
 from ..journal.recovery import replay_records
 from ..journal.segment_journal import SegmentJournal
@@ -27,30 +30,68 @@ from .state_folder import folder_error
 
 _log = logging.getLogger(__name__)
 JOURNAL: Final = "journal"
-_MAX_ATTEMPTS: Final = 3
+_MAX_ATTEMPTS: Final = 12
+"""Unfinished recoveries in a row before the journal is set aside."""
+_MAX_AT_RECORD: Final = 3
+"""Unfinished recoveries that ended at one record before it is skipped."""
+_NUMBER: Final = struct.Struct("<Q")
 
 
 class RecoveryAttempts:
-    """Counts consecutive recoveries from a journal that did not finish."""
+    """Counts recoveries in a row from a journal that did not finish, by the record at which they ended.
+
+    A record that crashes the daemon ends each of them. A daemon that is killed for another reason ends at any record,
+    and then the next one can replay all of them.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def read(self) -> int:
-        """Return the number of attempts."""
+    def read(self) -> list[int]:
+        """Return the number of the record at which each attempt ended; 0: before the first one."""
         with contextlib.suppress(OSError):
-            return self._path.stat().st_size
-        return 0
+            found = self._path.read_bytes()
+            return [number for (number,) in _NUMBER.iter_unpack(found[: len(found) // _NUMBER.size * _NUMBER.size])]
+        return []
 
-    def count(self) -> None:
-        """Count the start of an attempt."""
+    def noted(self, found: Iterable[Replayed]) -> Iterator[Replayed]:
+        """Yield the records of an attempt, each as a gap that ended earlier attempts too often."""
+        earlier = self.read()
+        skipped = {number for number, times in Counter(earlier).items() if number and times >= _MAX_AT_RECORD}
+        slot = len(earlier) * _NUMBER.size
+        with self._opened() as file:
+            _write_number(file, 0, slot)
+            for each in found:
+                number = 0 if isinstance(each, Gap) else each.position.record
+                if number in skipped:
+                    yield Gap(number, 1, f"record {number}, at which {_MAX_AT_RECORD} aggregators in a row ended,")
+                    continue
+                if number:
+                    _write_number(file, number, slot)
+                yield each
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[int | None]:
+        """Open the file; None if the disk does not permit it."""
         # A full disk must not keep --no-journal from starting; with a journal, its first file reports the disk.
-        with contextlib.suppress(OSError), self._path.open("ab", buffering=0) as file:
-            file.write(b".")
+        file = None
+        with contextlib.suppress(OSError):
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            yield file
+        finally:
+            if file is not None:
+                os.close(file)
 
     def reset(self) -> None:
         """Reset the count after a finished recovery."""
         self._path.unlink(missing_ok=True)
+
+
+def _write_number(file: int | None, number: int, at: int) -> None:
+    if file is not None:
+        with contextlib.suppress(OSError):
+            os.pwrite(file, _NUMBER.pack(number), at)
 
 
 class StatePersistence:
@@ -158,12 +199,12 @@ class StatePersistence:
         """Replay records after the last stored state; return the position reached."""
         core = self._new_core()
         at = self._restore_stored(core)
-        if self._attempts.read() >= _MAX_ATTEMPTS:
+        if len(self._attempts.read()) >= _MAX_ATTEMPTS:
             _log.error("the journal is set aside: %d aggregators in a row ended while they replayed it", _MAX_ATTEMPTS)
             self._journal.skip_replay()
-        self._attempts.count()
         begun_s = time.monotonic()
-        again = replay_records(self._journal.replay(at), self._aggregator, self._clocks, core, self._new_core)
+        found = self._attempts.noted(self._journal.replay(at))
+        again = replay_records(found, self._aggregator, self._clocks, core, self._new_core)
         if again.steady_s is not None:
             self._clocks.set_steady(again.steady_s)
         self._aggregator.begin_schedule()

@@ -9,8 +9,10 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from iotide.daemon.ingest.ingest_core import IngestCore, Reply
 from iotide.daemon.journal.forked_task import ForkedTask
 from iotide.events import Interner, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
@@ -223,21 +225,71 @@ def test_full_disk_is_said_once_and_costs_nothing_once_there_is_room(
         after.keeping.close()
 
 
-@pytest.mark.parametrize("attempts", [0, 2, 3])
-def test_journal_that_ended_three_daemons_is_set_aside(
-    tmp_path: Path, attempts: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def start_killed(folder: Path, records: int) -> None:
+    """Start an aggregator that is killed while it replays a record, as its system calls see it."""
+    killed = os.fork()
+    if not killed:
+        receive = IngestCore.receive
+        left = [records]
+
+        def killing(core: IngestCore, *message: Any) -> list[Reply]:
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            return receive(core, *message)
+
+        IngestCore.receive = killing  # type: ignore[method-assign]  # in the copy of the process alone
+        Daemon(folder)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == -signal.SIGKILL
+
+
+def batches_of_a_killed_daemon(tmp_path: Path, batches: int) -> Path:
     daemon, talk = Daemon(tmp_path / "0"), Talk()
     talk.hello(daemon, "a")
-    talk.batch(daemon, "a")
+    for _ in range(batches):
+        assert talk.batch(daemon, "a")
     daemon.be_killed(tmp_path / "1", 0.0)
-    (tmp_path / "1/recovering").write_bytes(b"." * attempts)  # as left by attempts that did not complete
-    last = Daemon(tmp_path / "1")
-    is_aside = attempts == 3
+    return tmp_path / "1"
+
+
+@pytest.mark.parametrize("records", [[1, 2, 3], [4, 1, 0, 4, 2, 1, 0, 3]])
+def test_daemons_killed_while_they_replay_lose_no_acknowledged_batch(tmp_path: Path, records: list[int]) -> None:
+    folder = batches_of_a_killed_daemon(tmp_path, 5)
+    for each in records:
+        start_killed(folder, each)
+    last = Daemon(folder)
+    assert events(last) == 5 * EVENTS
+    assert last.aggregator.counters["journal_damaged"] == 0
+    assert not (folder / "recovering").exists()
+    last.keeping.close()
+
+
+def test_record_that_ended_three_daemons_is_lost_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = batches_of_a_killed_daemon(tmp_path, 5)
+    for _ in range(3):
+        start_killed(folder, 3)  # its third batch, after HELLO and two
+    last = Daemon(folder)
+    assert events(last) == 4 * EVENTS
+    assert last.aggregator.counters["journal_damaged"] == 1
+    assert last.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
+    assert "at which 3 aggregators in a row ended" in caplog.text
+    assert not list((folder / "journal").glob("*.unreadable"))
+    last.keeping.close()
+
+
+@pytest.mark.parametrize("attempts", [0, 2, 11, 12])
+def test_journal_that_ended_many_daemons_is_set_aside(
+    tmp_path: Path, attempts: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = batches_of_a_killed_daemon(tmp_path, 1)
+    (folder / "recovering").write_bytes(bytes(8 * attempts))  # as left by attempts that ended before a record
+    last = Daemon(folder)
+    is_aside = attempts == 12
     assert ("job" in last.aggregator.jobs) == (not is_aside)
-    assert ("3 aggregators in a row ended" in caplog.text) == is_aside
-    assert bool(list((tmp_path / "1/journal").glob("*.unreadable"))) == is_aside
-    assert not (tmp_path / "1/recovering").exists()
+    assert ("12 aggregators in a row ended" in caplog.text) == is_aside
+    assert bool(list((folder / "journal").glob("*.unreadable"))) == is_aside
+    assert not (folder / "recovering").exists()
     last.keeping.close()
 
 
