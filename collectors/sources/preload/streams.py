@@ -21,9 +21,8 @@ from .rings.ended_process import EndedProcess, ended_processes_in
 from .traced_process import TracedProcess
 from .untraced import UntracedPrograms
 
-_ALL: Final = 1 << 40
+_MAX_LINES: Final = 1 << 40
 _MAX_JOBS: Final = 100
-_MAX_TAKEN: Final = 1 << 40
 _MAX_ENDED: Final = 4096
 """Latest processes that were read after their end, and of which a further region may follow. Beyond it, calls that were
 read count as lost, too."""
@@ -96,7 +95,7 @@ class Streams:
     @property
     def free_lines(self) -> int:
         """Lines that it accepts now: unlimited."""
-        return _ALL
+        return _MAX_LINES
 
     def has(self, token: int) -> bool:
         """Return whether a process has begun and is followed."""
@@ -166,7 +165,7 @@ class Streams:
             origin=self._path,
             clock_offset_ns=image.clock_offset_ns,
             follows=follows,
-            taken_before=min(taken_before, _MAX_TAKEN) if follows else 0,
+            taken_before=min(taken_before, _MAX_LINES) if follows else 0,
         )
 
     def _files_of(self, pid: int, image: ImageHeader) -> ProcessFileMetadata:
@@ -252,13 +251,14 @@ class Streams:
         self._counters["events"] += len(batch)
         return True
 
-    def refused(self, counter: str, problem: str) -> None:
+    def refused(self, counter: str, problem: str, job: str | None) -> None:
         """Count a process that was refused."""
         self._counters[counter] += 1
         self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
-        if is_loss(counter):  # its job is unknown, so all present jobs may have lost it
-            jobs = sorted({process.info.job for process in self._processes.values()} or {self._origin.job})
-            self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MAX_JOBS])
+        if is_loss(counter):  # if its job is unknown, all present jobs may have lost it
+            present = {each.info.job for each in self._processes.values()} if job is None else {job}
+            for each in sorted(present or {""})[:_MAX_JOBS]:
+                self._items.append(Lost(Counter({counter: 1}), job=each or self._origin.job))
 
     def not_collected(self, token: int, pid: int, header: bytes, counter: str) -> None:
         """Open and close the stream of a process that is not collected, and count it in its job.

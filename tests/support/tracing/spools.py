@@ -80,5 +80,5 @@ class RecordingReceiver:
     def unreachable(self, job: str, command: str, failure: str) -> None:
         self.said.append(("unreachable", job, command, failure))
 
-    def refused(self, counter: str, problem: str) -> None:
-        self.said.append(("refused", counter, problem))
+    def refused(self, counter: str, problem: str, job: str | None) -> None:
+        self.said.append(("refused", counter, problem, job))

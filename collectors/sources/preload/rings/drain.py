@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from .....events import ProtocolError
+from ..records.image_header import ImageHeader
 from .cell_reader import OVERLAP_S, CellReader
 from .ended_process import MAX_LINES, EndedProcesses, groups_in, identities_in
 from .handover_socket import ACCEPTS_A_POLL, Arrival, HandoverSocket
@@ -19,7 +20,7 @@ from .keeper import Keeper
 from .passed_peers import PassedPeers
 from .process_image import DrainReceiver, InheritingReceiver, ProcessImage
 from .region import Region
-from .unreached_processes import ReportSocket
+from .unreached_processes import RefusedProcessError, ReportSocket
 from .watching import GONE, UNWATCHED
 
 LINES_A_POLL: Final = 65_536
@@ -263,7 +264,8 @@ class Drain:
 
     def refuse(self, error: Exception, receiver: DrainReceiver) -> None:
         """Report a refused process."""
-        receiver.refused("processes_refused" if isinstance(error, ProtocolError) else "accepts_failed", str(error))
+        counter = "processes_refused" if isinstance(error, ProtocolError) else "accepts_failed"
+        receiver.refused(counter, str(error), error.job if isinstance(error, RefusedProcessError) else None)
 
     def _accept(self, arrival: Arrival, receiver: DrainReceiver) -> None:
         known = self._processes.get(arrival.token)
@@ -286,14 +288,16 @@ class Drain:
         else:
             if arrival.descriptor >= 0:
                 os.close(arrival.descriptor)
+            job = ImageHeader.of(arrival.region.header()).job
             arrival.region.close()
-            self.refuse(ProtocolError(problem), receiver)
+            self.refuse(RefusedProcessError(problem, job), receiver)
 
     def pass_ended(self, data: bytes, receiver: DrainReceiver) -> None:
         """Pass on processes that have ended, each after earlier images of it."""
         for entries, pid, token in groups_in(data, self._images.keys(), self._processes.keys()):
-            if token in self._processes:
-                self.refuse(ProtocolError(f"process {pid} sent a region that is not its next"), receiver)
+            if (known := self._processes.get(token)) is not None:
+                job = ImageHeader.of(known.first.header()).job
+                self.refuse(RefusedProcessError(f"process {pid} sent a region that is not its next", job), receiver)
                 continue
             for earlier in list(self._images.get(pid, ())):
                 self._replace(self._processes[earlier])

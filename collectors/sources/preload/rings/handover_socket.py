@@ -23,6 +23,7 @@ from ..records.ring_layout import HELLO, LAYOUT, MAGIC
 from .ended_process import Accepted, EndedAcceptor, EndedProcesses, read_ended, relatives_in
 from .received_descriptors import receive_with_descriptors
 from .region import Region, check_is_sealed
+from .unreached_processes import RefusedProcessError, refusal_of
 from .watching import UNWATCHED, SpareDescriptors, has_ended, watch_of
 
 BACKLOG: Final = 4096
@@ -242,15 +243,16 @@ class HandoverSocket:
                 yield from self._take(peer, received, reads_ended=reads_ended)
             return
         if len(self._silent) >= _MAX_SILENT:
-            self._forget(next(iter(self._silent))).close()
-            yield ProtocolError("a peer connected and said nothing")
+            yield self._refuse(self._forget(next(iter(self._silent))), "a peer connected and said nothing")
         if not self._spares.restore():
-            peer.close()
-            self._spares.restore()
-            yield ProtocolError("no descriptor is left for a peer that connected and said nothing yet")
+            yield self._refuse(peer, "no descriptor is left for a peer that connected and said nothing yet")
             return
         self._silent[peer.fileno()] = peer
         self._events.register(peer, select.EPOLLIN)
+
+    def _refuse(self, peer: socket.socket, problem: str) -> RefusedProcessError:
+        with self.spare_descriptor(), peer:
+            return refusal_of(peer, problem)
 
     def _take_before(self, data: bytes) -> Iterator[Arrival | EndedProcesses | Exception]:
         """Take the peers that precede entries: earlier programs of their processes, and their parents."""
@@ -289,7 +291,7 @@ class HandoverSocket:
             try:
                 arrival = _arrival_of(peer, received, keeps=self._keeps, reads_ended=reads_ended)
             except (ProtocolError, OSError, ValueError) as error:
-                arrival = ProtocolError(str(error))
+                arrival = refusal_of(peer, str(error))
         if not self._spares.restore() and isinstance(arrival, Arrival) and arrival.watch >= 0:
             os.close(arrival.watch)
             arrival.watch = UNWATCHED

@@ -74,8 +74,8 @@ class DrainReceiver(Protocol):
         """Accept process images that have ended, as entries of ``ended_process.py``; nothing else of them follows."""
         ...
 
-    def refused(self, counter: str, problem: str) -> None:
-        """Report a refused process; ``counter`` is the counter for that."""
+    def refused(self, counter: str, problem: str, job: str | None) -> None:
+        """Report a refused process; ``counter`` is the counter for that, ``job`` None if its job is unknown."""
         ...
 
     def unreachable(self, job: str, command: str, failure: str) -> None:

@@ -1,4 +1,4 @@
-"""Receive reports of processes that should be traced and cannot reach the collector's socket."""
+"""Processes that should be traced and are not: those that cannot reach the collector's socket, and refused ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from .....events.network.credentials import CREDENTIALS_SPACE, sender_of
-from ..records.ring_layout import LAYOUT, MAGIC, WORD
+from .....events import ProtocolError
+from .....events.network.credentials import CREDENTIALS_SPACE, credentials_of, sender_of
+from ..records.ring_layout import HEADER, LAYOUT, MAGIC, WORD
 
 _WORDS_A_POLL: Final = 256
+_JOB_VARIABLES: Final = (b"IOTIDE_JOB", b"SLURM_JOB_ID", b"PBS_JOBID", b"FLUX_JOB_ID", b"LSB_JOBID")
+"""As in ``copy_job`` of the tracer (``state/region.c``)."""
+_MAX_JOB: Final = HEADER["job"].itemsize - 1
 
 
 class UntracedReport(Struct, frozen=True):
@@ -93,6 +97,43 @@ class ReportSocket:
                 self._events.unregister(self._socket)
             self._socket.close()
             self._socket = None
+
+
+class RefusedProcessError(ProtocolError):
+    """The collector refuses a process.
+
+    Attributes:
+        job: job of the process, "" if it names none; None if that is unknown.
+    """
+
+    def __init__(self, problem: str, job: str | None = None) -> None:
+        super().__init__(problem)
+        self.job = job
+
+
+def refusal_of(peer: socket.socket, problem: str) -> RefusedProcessError:
+    """Return the refusal of a connected process whose memory is not read. Its job needs a free descriptor."""
+    with contextlib.suppress(OSError):
+        pid, uid, _ = credentials_of(peer)
+        if pid and uid in (os.getuid(), 0):  # others could name any job
+            return RefusedProcessError(problem, _job_of_process(pid))
+    return RefusedProcessError(problem)
+
+
+def _job_of_process(pid: int) -> str | None:
+    """Return the job in the environment of a process, "" if there is none; None if the process has ended.
+
+    Raises:
+        OSError: the environment cannot be read.
+    """
+    if not (environment := Path(f"/proc/{pid}/environ").read_bytes()):
+        return None
+    values = {name: value for name, _, value in (each.partition(b"=") for each in environment.split(b"\0"))}
+    variable = next((name for name in _JOB_VARIABLES if values.get(name)), b"")
+    job, element = values.get(variable, b""), values.get(b"LSB_JOBINDEX", b"")
+    if variable == b"LSB_JOBID" and element not in (b"", b"0"):
+        job += b"[" + element + b"]"
+    return job[:_MAX_JOB].decode(errors="replace")
 
 
 def _text(field: bytes) -> str:

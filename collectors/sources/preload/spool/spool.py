@@ -152,9 +152,9 @@ class SpoolWriter:
         """Write processes that have ended."""
         self._write(ENDED_PROCESSES, 0, data, lines=lines_in(data))
 
-    def refused(self, counter: str, problem: str) -> None:
+    def refused(self, counter: str, problem: str, job: str | None) -> None:
         """Write that a process was refused."""
-        self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
+        self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem, job)))
 
     def unreachable(self, job: str, command: str, failure: str) -> None:
         """Write that a process could not reach the socket."""

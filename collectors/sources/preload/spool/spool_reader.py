@@ -261,8 +261,7 @@ def deliver_frame(receiver: OwningReceiver, kind: int, token: int, payload: npt.
     elif kind == MALFORMED:
         receiver.malformed(token, payload.tobytes().decode())
     elif kind == REFUSED:
-        counter, problem = msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str])
-        receiver.refused(counter, problem)
+        receiver.refused(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str | None]))
     elif kind == UNREACHABLE:
         receiver.unreachable(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
     return 0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+import subprocess
+import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from iotide.collectors.source import Lost, Origin
 from iotide.collectors.sources.preload.records.ring_layout import ENTRY_HANDLE, ENTRY_STRING
+from iotide.collectors.sources.preload.rings import drain
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import HandleInfo, Layer
-from support.tracing.regions import LISTED, OPEN, WRITE, MadeRegion
+from support.tracing.regions import LISTED, OPEN, WRITE, MadeRegion, connected
 from support.tracing.tracing import Tracing
 
 
@@ -156,12 +161,77 @@ def test_calls_lost_with_an_earlier_collector_are_counted(tracing: Tracing, made
     assert tracing.source.counters["events_dropped:collector_gone"] == 17
 
 
+def refused_in(tracing: Tracing) -> list[str]:
+    """Return the jobs of refused processes."""
+    items = tracing.source.poll() + tracing.source.poll()
+    lost = [item for item in items if isinstance(item, Lost) and not item.stream]
+    assert all(item.losses == {"processes_refused": 1} for item in lost)
+    return [item.job for item in lost]
+
+
 def test_process_that_is_refused_is_told_in_all_jobs_that_it_may_be_of(tracing: Tracing, made: MadeRegion) -> None:
     made.set(job=b"one")
     made.hand_over(tracing.socket)
     with MadeRegion() as broken:
         broken.set(token=78, layout=99)
-        broken.hand_over(tracing.socket)
-        items = tracing.source.poll() + tracing.source.poll()
-    lost = [(item.job, item.losses) for item in items if isinstance(item, Lost) and not item.stream]
-    assert lost == [("one", {"processes_refused": 1})]
+        broken.hand_over_from_ended_process(tracing.socket)  # whose environment is gone
+        assert refused_in(tracing) == ["one"]
+
+
+_HAND_OVER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+    peer.connect(sys.argv[1])
+    print(flush=True)
+    sys.stdin.read(1)
+    peer.send(b"no HELLO")
+    print(flush=True)
+    sys.stdin.read(1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("environment", "job"),
+    [
+        ({"IOTIDE_JOB": "mine", "SLURM_JOB_ID": "7"}, "mine"),
+        ({"IOTIDE_JOB": "", "PBS_JOBID": "7.server"}, "7.server"),
+        ({"LSB_JOBID": "7", "LSB_JOBINDEX": "3"}, "7[3]"),
+        ({"LSB_JOBID": "7", "LSB_JOBINDEX": "0"}, "7"),
+        ({"FLUX_JOB_ID": "x" * 500}, "x" * 127),
+        ({}, "origin"),
+    ],
+)
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_process_that_is_refused_is_told_in_its_own_job(
+    tracing: Tracing, made: MadeRegion, environment: dict[str, str], job: str, is_silent: bool
+) -> None:
+    made.set(job=b"another")
+    made.hand_over(tracing.socket)
+    known = {name: value for name, value in os.environ.items() if "JOB" not in name}
+    command = [sys.executable, "-I", "-c", _HAND_OVER, str(tracing.socket)]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, env=known | environment) as peer:
+        assert peer.stdin is not None
+        assert peer.stdout is not None
+        peer.stdout.readline()
+        tracing.source.poll()
+        if is_silent:
+            with ExitStack() as stack:
+                for _ in range(256):
+                    stack.enter_context(connected(tracing.socket))
+                assert refused_in(tracing) == [job]
+        else:
+            peer.stdin.write(b"x")
+            peer.stdin.flush()
+            peer.stdout.readline()
+            assert refused_in(tracing) == [job]
+        peer.kill()
+
+
+def test_process_beyond_the_bound_is_told_in_its_own_job(
+    tracing: Tracing, made: MadeRegion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drain, "_MAX_PROCESSES", 0)
+    made.set(job=b"one")
+    made.hand_over(tracing.socket)
+    assert refused_in(tracing) == ["one"]

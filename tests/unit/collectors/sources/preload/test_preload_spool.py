@@ -70,7 +70,7 @@ SAID = st.one_of(
     st.tuples(
         st.just("ended_processes"), st.lists(st.sampled_from(ended_entries()), min_size=1, max_size=40).map(b"".join)
     ),
-    st.tuples(st.just("refused"), st.text(max_size=5), st.text(max_size=20)),
+    st.tuples(st.just("refused"), st.text(max_size=5), st.text(max_size=20), st.none() | st.text(max_size=5)),
     st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000).map(lines)),
     st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000).map(alike)),
 )  # fmt: skip
