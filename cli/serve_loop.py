@@ -125,8 +125,8 @@ async def serve_ftio(server: Server, settings: AggregatorSettings) -> AsyncItera
     from ..collectors.source import Origin
     from ..collectors.sources.tmio.ftio import FtioSource
     from ..collectors.transport.agent import Agent
-    from ..collectors.transport.key_source import FixedKeys
     from ..daemon.publish.ftio_reply import FtioReply
+    from ..events.network.key_source import FixedKeys
 
     host = socket.gethostname()
     with contextlib.ExitStack() as stack:

@@ -12,7 +12,7 @@ from .common.arguments.options import key_options
 from .common.arguments.parameter_types import FiniteRange
 
 if TYPE_CHECKING:
-    from ..events.network.curve import ClientKeys
+    from ..events.network.key_source import KeyFiles
 
 _HELP = """Print one line per prediction that an aggregator publishes.
 
@@ -61,11 +61,11 @@ def command(
     """Run the command."""
     import logging
 
-    from ..events.network.curve import read_client_keys
+    from ..events.network.key_source import KeyFiles
     from .common.console.logs import log_to_standard_error
 
     log_to_standard_error(logging.INFO)
-    known = read_client_keys(*keys)
+    known = KeyFiles(*keys)
     if alerts:
         if jobs:
             raise click.UsageError("--alerts shows those of all jobs: leave --job out")
@@ -84,9 +84,7 @@ def command(
             sys.exit(0)
 
 
-def _print_alerts(
-    connect: str, as_json: bool, count: int | None, timeout: float | None, keys: ClientKeys | None
-) -> None:
+def _print_alerts(connect: str, as_json: bool, count: int | None, timeout: float | None, keys: KeyFiles) -> None:
     from ..clients.subscriber import AlertSubscriber
     from ..clients.text.contention_text import alert_line
 

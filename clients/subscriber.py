@@ -26,6 +26,7 @@ from ..events.errors import ConfigError, IotideError, ProtocolError
 from ..events.network.connection_events import ConnectionEvents
 from ..events.network.curve import ClientKeys
 from ..events.network.endpoints import check_endpoint, is_ipv6
+from ..events.network.key_source import FixedKeys, KeySource
 from ..events.network.malformed import MALFORMED
 from ..results.alerts import Alert
 from ..results.jobs.job import JobSummary
@@ -66,12 +67,13 @@ class _Subscription(Generic[_Message]):
     _events: ConnectionEvents
 
     def __init__(
-        self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None, keys: ClientKeys | None
+        self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None, keys: ClientKeys | KeySource | None
     ) -> None:
         check_endpoint(endpoint, connects=True)
         self.malformed = 0
         """Skipped messages of an unknown version."""
-        self._endpoint, self._keys = endpoint, keys
+        self._key_source = FixedKeys(keys) if keys is None or isinstance(keys, ClientKeys) else keys
+        self._endpoint, self._keys = endpoint, self._key_source.keys
         self._wanted = None if jobs is None else frozenset(jobs)
         self._timeout_s = timeout_s
         of_jobs = "" if self._wanted is None else f" of {', '.join(map(printable, sorted(self._wanted)))}"
@@ -94,6 +96,16 @@ class _Subscription(Generic[_Message]):
         for event, _ in self._events.poll(now_s):
             _tell(self._report.handle(event, now_s))
         _tell(self._report.silence(now_s))
+
+    def _update_keys(self, socket: zmq.Socket[Any]) -> None:
+        """Connect with other keys, if there are any now."""
+        self._key_source.refresh()
+        keys = self._key_source.keys
+        if keys is not None and keys != self._keys:
+            self._keys = keys
+            keys.secure(socket)
+            self._events.disconnect(self._endpoint)
+            self._events.connect(self._endpoint)
 
     def _find_cause(self, deadline: float | None) -> str:
         patience_s = _PATIENCE_S if deadline is None else min(_PATIENCE_S, max(0.001, deadline - time.monotonic()))
@@ -121,7 +133,8 @@ class _Blocking(_Subscription[_Message]):
         endpoint: the aggregator's publish endpoint.
         jobs: only these; None for all.
         timeout_s: maximum wait for one message; None for no limit.
-        keys: CURVE keys, if the aggregator requires them (``iotide.events.network.curve.read_client_keys``).
+        keys: CURVE keys, if the aggregator requires them: those of ``iotide.events.network.key_source.KeyFiles``, whose
+            files are read again while there is no connection, or fixed ones.
 
     Raises:
         ConfigError: the endpoint is malformed.
@@ -133,12 +146,12 @@ class _Blocking(_Subscription[_Message]):
         *,
         jobs: Iterable[str] | None = None,
         timeout_s: float | None = None,
-        keys: ClientKeys | None = None,
+        keys: ClientKeys | KeySource | None = None,
     ) -> None:
         super().__init__(endpoint, jobs, timeout_s, keys)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = self._context.socket(zmq.SUB)
-        self._events = _subscribed(self._socket, endpoint, self._topic, self._wanted, keys)
+        self._events = _subscribed(self._socket, endpoint, self._topic, self._wanted, self._keys)
 
     def receive(self) -> _Message:
         """Return the next message.
@@ -154,6 +167,7 @@ class _Blocking(_Subscription[_Message]):
                 if (news := self._decode(self._socket.recv_multipart())) is not None:
                     return news
             elif self._report.asks_why(time.monotonic()):
+                self._update_keys(self._socket)
                 _tell(self._report.explain(self._find_cause(deadline)))
             if deadline is not None and time.monotonic() >= deadline:
                 raise self._timeout_error()
@@ -199,7 +213,11 @@ class AlertSubscriber(_Blocking[Alert]):
     _model = Alert
 
     def __init__(
-        self, endpoint: str = DEFAULT_ENDPOINT, *, timeout_s: float | None = None, keys: ClientKeys | None = None
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        *,
+        timeout_s: float | None = None,
+        keys: ClientKeys | KeySource | None = None,
     ) -> None:
         super().__init__(endpoint, timeout_s=timeout_s, keys=keys)
 
@@ -213,12 +231,12 @@ class _Async(_Subscription[_Message]):
         *,
         jobs: Iterable[str] | None = None,
         timeout_s: float | None = None,
-        keys: ClientKeys | None = None,
+        keys: ClientKeys | KeySource | None = None,
     ) -> None:
         super().__init__(endpoint, jobs, timeout_s, keys)
         self._context = zmq.asyncio.Context()
         self._socket = self._context.socket(zmq.SUB)
-        self._events = _subscribed(self._socket, endpoint, self._topic, self._wanted, keys)
+        self._events = _subscribed(self._socket, endpoint, self._topic, self._wanted, self._keys)
 
     async def receive(self) -> _Message:
         """Return the next message.
@@ -234,6 +252,7 @@ class _Async(_Subscription[_Message]):
                 if (news := self._decode(await self._socket.recv_multipart())) is not None:
                     return news
             elif self._report.asks_why(time.monotonic()):
+                self._update_keys(self._socket)
                 _tell(self._report.explain(await asyncio.to_thread(self._find_cause, deadline)))
             if deadline is not None and time.monotonic() >= deadline:
                 raise self._timeout_error()

@@ -19,9 +19,9 @@ from ...collectors.sources.preload.refused_programs import RefusedPrograms
 from ...collectors.sources.preload.rings.passed_peers import PassedPeers
 from ...collectors.sources.preload.source import PreloadSource
 from ...collectors.transport import agent  # noqa: F401  (users may not be able to read its file)
-from ...collectors.transport.key_source import KeyFiles
 from ...events import ConfigError
 from ...events.network.curve import ClientKeys
+from ...events.network.key_source import KeyFiles
 from ...events.network.peers import own_user
 from ..common.end_signals import SignalHandler
 from .collector_loop import run_collector, until_received, until_released

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...collectors.sources.preload.rings.passed_peers import PassedPeers
     from ...collectors.sources.preload.source import PreloadSource
     from ...collectors.transport.agent import Agent
-    from ...collectors.transport.key_source import KeySource
+    from ...events.network.key_source import KeySource
 
 _DRAIN_S: Final = 10.0
 _POLL_S: Final = 0.1

@@ -17,9 +17,9 @@ from typing import Final
 from ...collectors.sources.preload.rings.handover_socket import BACKLOG, listen
 from ...collectors.sources.preload.rings.passed_peers import NumberedPeer, PassedPeers
 from ...collectors.sources.preload.rings.unreached_processes import ReportSocket
-from ...collectors.transport.key_source import KeySource
 from ...events.losses import REFUSED_USERS, REFUSED_WAITING
 from ...events.network.credentials import credentials_of
+from ...events.network.key_source import KeySource
 from ..common.service_manager import ServiceManager
 from .node_keeper import NodeKeeper
 from .node_refusals import Refusals, RefusedGroup, UserBound

@@ -18,6 +18,7 @@ import zmq
 from ...events import NODE_COLLECTOR, InputError, StreamInfo
 from ...events.network.connection_events import CONNECTED, DISCONNECTED, KEY_REFUSED, ConnectionEvents
 from ...events.network.endpoints import is_ipv6
+from ...events.network.key_source import KeyFiles, KeySource
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
 from ..source import (
@@ -31,7 +32,6 @@ from ..source import (
     WakeableSource,
 )
 from .aggregator_selection import Route
-from .key_source import KeyFiles, KeySource
 from .shipper import Shipper
 from .shipper_state import ShipperState
 from .source_resumption import SourceResumption

@@ -21,10 +21,10 @@ from ....collectors.settings import CollectorSettings
 from ....collectors.source import Origin
 from ....collectors.sources.preload.source import PreloadSource
 from ....collectors.transport.agent import Agent
-from ....collectors.transport.key_source import FixedKeys
 from ....events import IotideError
 from ....events.network.curve import ClientKeys, KeyPair
 from ....events.network.descriptors import raise_limit
+from ....events.network.key_source import FixedKeys
 from ....events.network.peers import own_user
 from ...common.console.logs import log_to_standard_error
 from ...common.socket_folder import in_use, remove_left_over

@@ -15,6 +15,7 @@ from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionT
 from iotide.daemon.access.access import REFUSED
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.events.network.curve import PUBLIC, ClientKeys, make_keys, read_client_keys, read_pair
+from iotide.events.network.key_source import KeyFiles
 from support.servers.principals import Listed, client_keys, collector_keys
 from support.servers.running_aggregator import Fed, feeding, serving, until
 from support.system.commands import IOTIDE
@@ -136,3 +137,21 @@ async def test_subscriber_whose_key_is_listed_later_receives_without_a_restart(l
             await until(lambda: server.aggregator.counters[f"{REFUSED}publish"])
             listed.list_key("stranger", secret.with_suffix(PUBLIC), "operate")
             assert (await receiving).job == "job"
+
+
+async def test_subscriber_takes_another_key_of_the_aggregator_without_a_restart(
+    listed: Listed, caplog: pytest.LogCaptureFixture
+) -> None:
+    node, reader = listed.key("node", "collect"), listed.key("reader", "operate")
+    source = fed()
+    async with (
+        serving(access=listed.settings()) as server,
+        feeding(server, source, **collector_keys(node), away_after_s=0.3),
+        AsyncSubscriber(server.publish_endpoint or "", keys=KeyFiles(*reader), timeout_s=DEADLINE_S) as news,
+    ):
+        await news.receive()
+        listed.change()
+        receiving = asyncio.create_task(news.receive())
+        await until(lambda: f"connected to the aggregator at {server.publish_endpoint} again" in caplog.text)
+        source.periodic("a")
+        assert (await receiving).job == "job"

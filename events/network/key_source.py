@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ...events import ConfigError
-from ...events.network.curve import ClientKeys, read_client_keys
+from ..errors import ConfigError
+from .curve import ClientKeys, read_client_keys
 
 _log = logging.getLogger(__name__)
 
