@@ -9,10 +9,11 @@ from ...events import EventBatch, Kind
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import PERIODIC_FROM
 from ..periodicity.aliasing import is_stream
-from ..periodicity.estimator import PeriodEstimate, SignalWindow
+from ..periodicity.estimator import KnownPhases, PeriodEstimate, SignalWindow
 from ..periodicity.estimators.named_estimators import ESTIMATORS
 from ..periodicity.phases.dominant_burst import without_bursts
 from ..periodicity.tuning import TUNING
+from ..periodicity.upcoming.shifts import with_earlier
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal, Resolutions
 from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
@@ -94,6 +95,10 @@ class JobSignal:
         seen: signals of the job.
     """
 
+    phases: KnownPhases | None = None
+    """Phases of the period found last; a default for snapshots of earlier versions."""
+    _data_until_ns: int = 0
+
     def __init__(self, settings: DetectSettings, seen: ReadWriteSignals) -> None:
         self.seen = seen
         self.resolutions = seen.resolutions
@@ -107,6 +112,20 @@ class JobSignal:
     def first_ns(self, end_ns: int) -> int:
         """Return the start of the observation, at most ``end_ns``."""
         return end_ns if self.seen.from_ns is None else min(self.seen.from_ns, end_ns)
+
+    def note_phases(self, found: KnownPhases | None, now_ns: int, data_until_ns: int) -> None:
+        """Remember the phases of a prediction. They remain complete as long as no more data come.
+
+        Args:
+            found: phases; None if there is no period.
+            now_ns: time of the prediction.
+            data_until_ns: end of the newest bytes.
+        """
+        if found is not None:
+            self.phases = found if self.phases is None else with_earlier(found, self.phases)
+        elif self.phases is not None and data_until_ns == self._data_until_ns:
+            self.phases = replace(self.phases, until_s=now_ns / 1e9)
+        self._data_until_ns = data_until_ns
 
     def series(self, job: str, from_ns: int, to_ns: int) -> SignalSeries:
         """Return reads and writes over time, in the finest bins that cover the range."""
@@ -147,7 +166,7 @@ class JobSignal:
             ended: whether the job has ended, so that a burst at the end may be removed, too.
         """
         window = self.window(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
-        window = replace(window, thorough=thorough, followed=followed, ended=ended)
+        window = replace(window, thorough=thorough, followed=followed, ended=ended, earlier=self.phases)
         estimate = self._estimate_in(level, window)
         if estimate.confidence >= PERIODIC_FROM or self._settings.method != "tide":
             return window, estimate

@@ -36,6 +36,8 @@ class _KnownPeriod(Struct):
     """``next_confidence`` of the last one."""
     programs: int = 1
     """Number of programs that it found."""
+    rest_s: float = 0.0
+    """Usual interval across a rest between two shifts of phases, s; 0 if there are none."""
 
     @property
     def was_certain(self) -> bool:
@@ -122,6 +124,7 @@ class ResolutionSearch:
             self._follow(self._known, now_ns, searches) if self._known is not None else self._search(now_ns, searches)
         )
         self._store(periodicity, level)
+        self._observed.note_phases(periodicity.phases, now_ns, data_until_ns)
         return view, periodicity
 
     def _store(self, periodicity: PeriodEstimate, level: int) -> None:
@@ -138,6 +141,7 @@ class ResolutionSearch:
             self._known = _KnownPeriod(period_s, level, periodicity.next_confidence)
         self._known.latest = periodicity.next_confidence
         self._known.programs = 2 if any(each.relation == "beside" for each in periodicity.others) else 1
+        self._known.rest_s = periodicity.rest_s
         self._hits += 1
         if periodicity.next_confidence >= _TOLERANCES.certain_confidence:
             self._silent = None
@@ -297,7 +301,7 @@ class ResolutionSearch:
         """Measure the known period. Searches alternatives if it is new or became less sure, and at intervals."""
         end_ns = max(now_ns, self._observed.last_ns)
         first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
-        window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
+        window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s, rest_s=known.rest_s)
         history_ns = window_ns
         if self._adapted():
             periods = max(self._settings.window_periods, _LIVE.history_periods)

@@ -55,7 +55,7 @@ class WindowPolicy:
         """Return the earliest usable time; ``first_ns`` is the start of the observation."""
         return first_ns if self.changed_ns is None else max(first_ns, self.changed_ns)
 
-    def start(self, first_ns: int, end_ns: int, *, hits: int, period_s: float) -> int:
+    def start(self, first_ns: int, end_ns: int, *, hits: int, period_s: float, rest_s: float = 0.0) -> int:
         """Return the start of the window.
 
         Args:
@@ -63,11 +63,12 @@ class WindowPolicy:
             end_ns: end of the window.
             hits: number of consecutive predictions with a period.
             period_s: period found last, s; 0 if there is none.
+            rest_s: length of a rest between phases, s, by which the window is longer.
         """
         first_ns = self.since(first_ns)
         match self._settings.window:
             case "hits" if hits >= self._settings.window_hits and period_s > 0:
-                length_ns = round(self._settings.window_periods * period_s * 1e9)
+                length_ns = round((self._settings.window_periods * period_s + rest_s) * 1e9)
                 return max(first_ns, end_ns - length_ns)
             case "fixed":
                 return max(first_ns, end_ns - round(self._settings.window_s * 1e9))

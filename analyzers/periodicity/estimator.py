@@ -14,6 +14,25 @@ from ...results.prediction import Drift, Frequency, NextPhase, OtherPeriod
 from ..settings import DetectSettings
 
 
+class KnownPhases(Struct, frozen=True, eq=False):
+    """Phases of one period, from which the shifts of a program are learned.
+
+    Attributes:
+        starts_s: their starts, s, oldest first, float64.
+        period_s: their period, s.
+        from_s, until_s: time between which no phase is missing, s.
+        cut: whether phases before the first one are unknown.
+        changed: whether phases before the first one had another period.
+    """
+
+    starts_s: npt.NDArray[np.float64]
+    period_s: float
+    from_s: float
+    until_s: float
+    cut: bool
+    changed: bool = False
+
+
 class SignalWindow(Struct, frozen=True, eq=False):
     """Signal given to an estimator: the window, and older bins from which regularity is learned.
 
@@ -29,6 +48,7 @@ class SignalWindow(Struct, frozen=True, eq=False):
             alternatives, too.
         ended: whether the job has ended, so that the observed mean is the mean of the job.
         cut: whether the job was observed before the first bin, so that a phase there may be incomplete.
+        earlier: phases found by earlier predictions; None if there are none.
     """
 
     bandwidth: npt.NDArray[np.float64]
@@ -41,6 +61,7 @@ class SignalWindow(Struct, frozen=True, eq=False):
     thorough: bool = True
     followed: int = 0
     ended: bool = False
+    earlier: KnownPhases | None = None
 
     @property
     def window(self) -> npt.NDArray[np.float64]:
@@ -72,6 +93,8 @@ class PeriodEstimate(Struct, frozen=True):
         drift: steady change of the period, if there is one.
         others: further periods.
         typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
+        rest_s: usual interval across the rest between two shifts of phases, s; 0 if they do not come in equal shifts.
+        phases: phases of the signal; None if only the spectrum shows the period.
     """
 
     period_s: Estimate | None = None
@@ -83,6 +106,8 @@ class PeriodEstimate(Struct, frozen=True):
     drift: Drift | None = None
     others: list[OtherPeriod] = field(default_factory=list)
     typical_rate: float = 0.0
+    rest_s: float = 0.0
+    phases: KnownPhases | None = None
 
 
 Estimator: TypeAlias = Callable[[SignalWindow, DetectSettings], PeriodEstimate]

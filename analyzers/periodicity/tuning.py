@@ -74,6 +74,8 @@ class PhaseIntervals(Struct, frozen=True):
     max_stray_share: float = 1 / 5  # maximum share of stray intervals, and of extra phases [s]
     max_long_pause_share: float = 1 / 8  # maximum share of longer pauses of a program with a fixed computation time [s]
     max_paused_time_share: float = 0.6  # maximum share of time in several pauses [s]
+    max_rest_share: float = 1 / 3  # maximum share of rests between equal shifts of phases [s]
+    max_rest_periods: float = 10.0  # maximum length of these rests, in periods [s]
     min_intervals: int = 5  # minimum intervals, or phases, for more than their mean [a, s]
     min_new_intervals: int = 2  # minimum intervals of a new period [o]
     change_log_likelihood: float = 8.0  # minimum log likelihood ratio of a change at one possible place [o]
@@ -170,6 +172,9 @@ class NextPhaseOdds(Struct, frozen=True):
     grid_log_likelihood: float = 2.0  # minimum log likelihood ratio of a grid [s]
     start_resolution_bins: float = 0.3  # resolution of a start, bins [s]
     min_end_clock_pause: float = 1 / 8  # minimum pause for timing from the ends of phases, in periods [s]
+    equal_shifts_prior: float = 0.3  # probability that rests divide phases into equal shifts (prior) [s]
+    max_shift_phases: int = 96  # latest phases from which shifts are learned [s]
+    unequal_shift_rate: float = 0.1  # share of shifts with another number of phases (prior) [s]
 
 
 class SecondaryPeriods(Struct, frozen=True):

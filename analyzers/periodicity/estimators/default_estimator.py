@@ -20,7 +20,7 @@ from ..confidence import (
     overdue_factor,
     phases_confidence,
 )
-from ..estimator import PeriodEstimate, SignalWindow
+from ..estimator import KnownPhases, PeriodEstimate, SignalWindow
 from ..phases.phases import Segmenter
 from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
 from ..spectrum.spectrum import Candidates, Floats, describe, find_candidates, spectrum_of
@@ -29,6 +29,7 @@ from ..upcoming.clock import Clock, clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import Following, following_of, next_phase
 from ..upcoming.next_start import NextStart, next_start_of
+from ..upcoming.shifts import shifts_of, with_earlier
 from .segmentation_quality import PeriodCandidate
 from .segmentation_search import candidate_at_known_period, may_end_in_shorter_phases, score_candidates, with_history
 from .two_programs import find_two_programs
@@ -94,10 +95,13 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     line, candidate = _peak_and_segmentation(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     next_confidence, known = calibrated(confidence), confidence
-    clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
+    clock = None if candidate is None else _clock(view, candidate)
     expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and expected is not None and by_phases:
-        patience = overdue_factor(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
+        silence = len(view.bandwidth) - float(candidate.phases.start[-1])
+        if clock.shifts is not None:
+            silence -= expected.rest * (clock.shifts.rest - period)
+        patience = overdue_factor(silence, period)
         next_confidence = phases_confidence(confidence) * expected.in_time
         known *= candidate.periodic_share * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
@@ -122,8 +126,9 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     if not by_phases:
         period = refined(window, period)
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
-        clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
+        clock = None if candidate is None else _clock(view, candidate)
         expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, period)
+    shifts = None if clock is None else clock.shifts
     return PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),
         confidence=confidence,
@@ -137,7 +142,30 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         ),
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
         typical_rate=candidate.typical_rate if candidate is not None and by_phases else 0.0,
+        rest_s=shifts.rest * view.bin_s if shifts is not None and shifts.are_equal else 0.0,
+        phases=None if candidate is None or not by_phases else _known_phases(view, candidate),
     )
+
+
+def _clock(view: SignalWindow, candidate: PeriodCandidate) -> Clock:
+    clock = clock_of(candidate.regularity, candidate.phases.start)
+    if clock.drifts or clock.spread > _TOLERANCES.on_time:
+        return clock
+    phases = _known_phases(view, candidate)
+    if view.earlier is not None:
+        phases = with_earlier(phases, view.earlier)
+    shifts = shifts_of((phases.starts_s - view.start_s) / view.bin_s, candidate.regularity.period, cut=phases.cut)
+    return replace(clock, shifts=shifts)
+
+
+def _known_phases(view: SignalWindow, candidate: PeriodCandidate) -> KnownPhases:
+    measured = candidate.regularity
+    changed = measured.since > 0 or measured.drift != 0
+    starts_s = view.start_s + candidate.phases.start * view.bin_s
+    in_window = bool(candidate.phases.first[0] >= view.begin > 0)
+    from_s = view.window_start_s if in_window else view.start_s
+    cut = view.cut or in_window or changed
+    return KnownPhases(starts_s, measured.period * view.bin_s, from_s, view.now_s, cut, changed)
 
 
 def _next_start(view: SignalWindow, candidate: PeriodCandidate, clock: Clock, period: float) -> NextStart:

@@ -102,10 +102,17 @@ def _best_of_hypotheses(
 
 
 def _may_be_shifts(found: PeriodCandidate) -> bool:
-    """Return whether phases may be shifts of a program: of two or more bursts on average, with short rests between."""
-    busy = float((found.phases.stop - found.phases.first).sum())
-    least = (1 - TUNING.intervals.max_paused_time_share) * found.period * len(found.phases)
-    return busy >= least and len(found.segmenter.busy[0]) >= 2 * len(found.phases)
+    """Return whether phases may be shifts of a program: of two or more bursts on average, with short rests between.
+
+    After many bursts, which show that shifts are equal, rests may be longer.
+    """
+    count = len(found.phases)
+    busy, bursts = float((found.phases.stop - found.phases.first).sum()), len(found.segmenter.busy[0]) / count
+    whole = found.period * count
+    if busy >= (1 - TUNING.intervals.max_paused_time_share) * whole:
+        return bursts >= 2
+    few = bursts * TUNING.intervals.max_rest_share < 1
+    return not few and whole - busy <= TUNING.intervals.max_rest_periods * busy / (bursts - 1)
 
 
 def _is_inside(bursts: PeriodCandidate, clear: PeriodCandidate) -> bool:

@@ -187,6 +187,24 @@ def _may_be_stray(intervals: Floats, stray: npt.NDArray[np.bool_], share: float)
     return count < 2 or float(intervals[stray].sum()) <= _INTERVALS.max_paused_time_share * float(intervals.sum())
 
 
+def _are_rests(intervals: Floats, stray: npt.NDArray[np.bool_]) -> bool:
+    """Return whether stray intervals are rests between equal shifts, of which the first and the last may be cut.
+
+    A rest is at least as long as a missed phase. After longer ones, the phases of a shift are rather the bursts of one
+    phase.
+    """
+    places = np.flatnonzero(stray)
+    if len(places) < 2 or len(places) > _INTERVALS.max_rest_share * len(intervals):
+        return False
+    lengths = places[1:] - places[:-1]
+    length = int(lengths[0])
+    if (lengths != length).any() or int(places[0]) >= length or len(stray) - int(places[-1]) > length:
+        return False
+    usual = float(intervals[~stray].sum()) / (len(intervals) - len(places))
+    rest = float(intervals[stray].sum()) / len(places)
+    return 2 <= rest / usual <= _INTERVALS.max_rest_periods
+
+
 def _deviation(pauses: Floats) -> float:
     off = pauses - float(pauses.sum()) / len(pauses)
     # ends are known no better than starts: one twelfth of a bin squared each
@@ -217,7 +235,7 @@ def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: boo
     count, missed = int(np.count_nonzero(stray)), int(np.count_nonzero(multiple > 1))
     if not count + missed or 2 * (count + missed) >= n:
         return found
-    if not _may_be_stray(found.intervals, stray, _INTERVALS.max_stray_share):
+    if not (_may_be_stray(found.intervals, stray, _INTERVALS.max_stray_share) or _are_rests(found.intervals, stray)):
         return found
     if reading.likelihood - reading.plain < _INTERVALS.min_log_likelihood_ratio:
         return found

@@ -14,6 +14,7 @@ from ..phases.phases import Floats
 from ..phases.regularity import Regularity
 from ..phases.trend import at_next, latest
 from ..tuning import TUNING
+from .shifts import Shifts
 
 _SHARES: Final = np.array([0.0, 0.25, 0.5, 0.7, 0.85, 0.95])
 """Shares of a deviation that are forgotten before the next start; with 0 each start depends on the one before."""
@@ -113,6 +114,7 @@ class Clock(Struct, frozen=True, eq=False):
         spread: standard deviation over the period.
         drifts: whether they grow or shrink.
         late: time from the point of a grid to the last start, bins; None if starts keep no grid.
+        shifts: shifts of phases with rests between them; None if no interval is a rest.
     """
 
     intervals: Floats
@@ -120,6 +122,7 @@ class Clock(Struct, frozen=True, eq=False):
     spread: float
     drifts: bool = False
     late: float | None = None
+    shifts: Shifts | None = None
 
     @property
     def next(self) -> float:

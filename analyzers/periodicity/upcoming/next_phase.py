@@ -44,7 +44,8 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
     """Predict the phases after the next one, if none is missed.
 
     The deviation over several intervals is measured on the past ones. If phases keep a grid, a late one does not delay
-    those after it; if each waits for the one before, it does. Missed phases delay the prediction.
+    those after it; if each waits for the one before, it does. Missed phases delay the prediction. If the program works
+    in equal shifts, a rest follows the last phase of each.
 
     Args:
         expected: predicted start of the next phase.
@@ -60,11 +61,16 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
         growth = (step / max(step - drift * len(recent), step / _STEEPEST)) ** (1 / len(recent))
     first = min(expected.start - expected.low, expected.high - expected.start)
     found: list[Following] = []
-    start, at = expected.start, np.append(0.0, np.cumsum(recent))
-    for ahead in range(1, min(_MAX_PHASES, len(recent) // _OF_SEEN) + 1):
+    start, at, rested = expected.start, np.append(0.0, np.cumsum(recent)), 0.0
+    most = min(_MAX_PHASES, len(recent) // _OF_SEEN)
+    rests = [False] * most if clock.shifts is None else clock.shifts.rests_after_next(most, expected.rest)
+    for ahead, rest in enumerate(rests, 1):
         step *= growth
         start += step
-        reach = interval_of(at[ahead:] - at[:-ahead], least=0.5)
+        if clock.shifts is not None and rest:
+            start += clock.shifts.rest - step
+            rested = math.hypot(rested, clock.shifts.deviation * _REACH)
+        reach = math.hypot(interval_of(at[ahead:] - at[:-ahead], least=0.5), rested)
         if clock.drifts:
             reach += _off_by_line(ahead, len(recent)) * interval_of(recent, least=0.5)
         low = start - math.hypot(expected.start - expected.low, reach)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -27,6 +27,7 @@ _HOLDS: Final = 0.9  # coverage of an interval
 _HALVINGS: Final = 12  # bisection steps of a quantile
 _ROOT: Final = math.sqrt(2)
 _NEVER: Final = 1e-12  # negligible probability
+_LIKELY: Final = 0.5  # probability from which on a rest is predicted
 _NORMAL: Final = NormalDist()
 _REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half width of such an interval, in standard deviations
 
@@ -39,6 +40,7 @@ class NextStart(Struct, frozen=True):
         low, high: its 90 % interval.
         in_time: probability that it comes within a fifth of a period of ``start``.
         missed: share of missed or stray phases.
+        rest: probability that the program rests until then, between two shifts.
     """
 
     start: float
@@ -46,6 +48,15 @@ class NextStart(Struct, frozen=True):
     high: float
     in_time: float
     missed: float = 0.0
+    rest: float = 0.0
+
+
+class _Rates(NamedTuple):
+    """One explanation of the past intervals: its share of the odds, and its rates of missed and of stray phases."""
+
+    share: float
+    missed: float
+    stray: float
 
 
 class _Time(Struct, frozen=True):
@@ -104,9 +115,19 @@ class _Odds(Struct, frozen=True):
 
     If the program pauses, is delayed or changes, the odds of a start later than t fall as the inverse of the time since
     the last start, in periods, from one period on.
+
+    Attributes:
+        courses: all courses.
+        rest: the one with a rest between two shifts; None if the program is not known to have any.
+        stray: odds of a start at any time.
+        last: last start.
+        period: mean interval.
+        seen: time until which a start would have been seen.
+        on_time: share of intervals without a missed or stray phase.
     """
 
     courses: list[_Course]
+    rest: _Course | None
     stray: float
     last: float
     period: float
@@ -158,9 +179,9 @@ class _Odds(Struct, frozen=True):
 def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> NextStart:
     """Predict the next start from past rates. These are the rates of phases on time, missed phases and stray phases.
 
-    On time is an interval of the clock after the last start or end; each missed phase adds one period, up to three.
-    Odds of starts that would have been seen by now are removed. The prediction is the start with the highest odds
-    nearby.
+    On time is an interval of the clock after the last start or end; each missed phase adds one period, up to three. If
+    the program works in shifts, a rest follows the last phase of each. Odds of starts that would have been seen by now
+    are removed. The prediction is the start with the highest odds nearby, or that after a rest which is likely.
 
     Args:
         phases: past phases, at least two.
@@ -176,8 +197,12 @@ def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: 
     odds = replace(odds, courses=[course for course in odds.courses if course.left > _NEGLIGIBLE * whole])
     least = _NEXT_PHASE.min_course_odds * whole / max(len(odds.courses), 1)
     spread = max(predicted_spread(clock.spread, len(clock.intervals)) * period, _NEXT_PHASE.start_resolution_bins)
-    likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
-    start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
+    rest = 0.0 if odds.rest is None else odds.rest.left / whole
+    if odds.rest is not None and rest > _LIKELY:
+        start = max(_median(odds.rest, odds.seen, spread), now)
+    else:
+        likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
+        start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
     low, high = odds.quantiles((1 - _HOLDS) / 2, (1 + _HOLDS) / 2)
     return NextStart(
         start=start,
@@ -185,13 +210,19 @@ def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: 
         high=high,
         in_time=min(_in_time(odds, start, spread, len(clock.intervals)), 1.0),
         missed=1 - odds.on_time,
+        rest=rest,
     )
 
 
 def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> _Odds:
+    prior = _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals
     seen_so_far = len(phases) - 1 + _NEXT_PHASE.prior_miss_intervals
-    missed = (regularity.missed + _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals) / seen_so_far
-    stray = (regularity.stray + _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals) / seen_so_far
+    rates = [_Rates(1.0, (regularity.missed + prior) / seen_so_far, (regularity.stray + prior) / seen_so_far)]
+    shifts = clock.shifts
+    if shifts is not None:
+        # if shifts are equal, they explain the long intervals
+        rare = prior / seen_so_far
+        rates = [rates[0]._replace(share=1 - shifts.equal), _Rates(shifts.equal * (1 - shifts.rests), rare, rare)]
     lengths = (phases.end - phases.start)[:-1][-_NEXT_PHASE.recent_phases :]
     # a phase whose bandwidth rises slowly is not visible before it exceeds the threshold
     rise = float((phases.first[:-1] - phases.start[:-1]).min())
@@ -200,12 +231,26 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
         interval_of(clock.intervals[-_NEXT_PHASE.recent_phases :], least=0.5) / _REACH,
         _NEXT_PHASE.start_resolution_bins,
     )
-    courses = []
-    for time in _times(phases, clock, period, now, lengths):
-        for more in range(TUNING.intervals.max_missed + 1):
-            share = (1 - missed) * (1 - stray) * missed**more if more else 1 - missed - stray
-            courses.append(_Course.of(time, share, usual, more * period, more, seen))
-    return _Odds(courses, stray, float(phases.start[-1]), period, seen, 1 - missed - stray)
+    shares = [_share_missed(rates, more) for more in range(TUNING.intervals.max_missed + 1)]
+    courses = [
+        _Course.of(time, share, usual, more * period, more, seen)
+        for time in _times(phases, clock, period, now, lengths)
+        for more, share in enumerate(shares)
+    ]
+    last, rest = float(phases.start[-1]), None
+    if shifts is not None and shifts.equal > _NEGLIGIBLE:
+        time = _Time(shifts.equal * shifts.rests, last, shifts.rest, shifts.deviation)
+        courses.append(rest := _Course.of(time, 1.0, usual, 0.0, 0, seen))
+    stray = sum(each.share * each.stray for each in rates)
+    on_time = shares[0] / sum(each.share for each in rates)
+    return _Odds(courses, rest, stray, last, period, seen, on_time)
+
+
+def _share_missed(rates: list[_Rates], phases: int) -> float:
+    """Return the odds of so many missed phases before the next one."""
+    if not phases:
+        return sum(each.share * (1 - each.missed - each.stray) for each in rates)
+    return sum(each.share * (1 - each.missed) * (1 - each.stray) * each.missed**phases for each in rates)
 
 
 def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
