@@ -10,6 +10,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct, field
 
 from ..events import Definitions, EventBatch, InputError, StreamInfo
+from ..events.counted_text import counted
+from ..events.losses import EVENTS
 from ..events.network.limits import MAX_STREAM_ID
 
 
@@ -230,6 +232,8 @@ class Input(Struct, frozen=True):
     counters: Counter[str] = field(default_factory=Counter)
     unsupported: UnsupportedData = field(default_factory=UnsupportedData)
     """Receives the data that a parser could not represent, at the latest in ``finish``."""
+    beyond: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Calls that were left out, by what there were too many of, and the bound."""
 
     def stream(self, source: str, part: str = "") -> str:
         """Return the id of a stream of this input. Ids too long for the wire are cut and get a digest."""
@@ -244,6 +248,18 @@ class Input(Struct, frozen=True):
         """Count and report a skipped line (or record)."""
         self.counters["lines_malformed"] += 1
         self.problems.add(InputError(self.name, line, problem, expected))
+
+    def left_out(self, count: int, what: str, most: int, reason: str = "too_many_streams") -> None:
+        """Count calls of streams (or machines ...) beyond a bound, as a loss of the input's jobs."""
+        self.counters[EVENTS + reason] += count
+        self.beyond[what, most] += count
+
+    def report_left_out(self) -> None:
+        """Report the calls beyond bounds; at the input's end, when they are known."""
+        for (what, most), count in self.beyond.items():
+            problem = f"{counted(count, f'calls of further {what}')} left out"
+            self.problems.add(InputError(self.name, None, problem, f"at most {most:,} {what}"))
+        self.beyond.clear()
 
 
 ParserFactory: TypeAlias = Callable[[Input], Parser]

@@ -187,6 +187,7 @@ def main() -> None:
         about.malformed(error.line, error.problem, error.expected)
     except OSError as error:
         about.malformed(None, f"cannot be read ({error.strerror or error})", "input that may be read")
+    about.report_left_out()
     _report(out, about, done=True)
     out.flush()
     os._exit(0)  # after reading a corrupt file, a library may crash when it is unloaded

@@ -133,6 +133,7 @@ class FileSource:
         self._choose = choose
         self._origin = origin
         self._parser: Parser | None = None
+        self._about: Input | None = None
         self._head = b""
         self._generation = 0
         self._complaint = ""
@@ -217,7 +218,7 @@ class FileSource:
             factory = Unreadable
         self._generation = self._rereading.begin(self._tail.inode, self._head, self._generation + 1)
         head, self._head = self._head, b""
-        about = Input(
+        self._about = Input(
             name=readable(self._tail.path),
             origin=self._origin,
             modified_ns=self._tail.modified_ns,
@@ -226,13 +227,16 @@ class FileSource:
             counters=self.counters,
             unsupported=self.unsupported,
         )
-        self._parser = factory(about)
+        self._parser = factory(self._about)
         return self._parser.feed(head)
 
     def _end_generation(self) -> list[SourceItem]:
         items = self._begin(may_wait=False) if self._head else []
         parser, self._parser = self._parser, None
-        return items + (parser.finish() if parser else [])
+        items += parser.finish() if parser else []
+        if self._about is not None:
+            self._about.report_left_out()
+        return items
 
     def _is_unread(self) -> bool:
         if self._head:

@@ -81,6 +81,7 @@ class FinishedSource:
 
     def _end(self) -> list[SourceItem]:
         self._pieces = None
+        self._about.report_left_out()
         items: list[SourceItem] = [Closed(stream) for stream in self._open]
         self._open.clear()
         return items

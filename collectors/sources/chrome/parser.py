@@ -102,7 +102,7 @@ class ChromeParser:
 
     def _begin(self, event: Event) -> None:
         if self._begun_count >= MAX_OPEN:
-            self.counters["events_dropped:too_many_begun"] += 1
+            self._about.left_out(1, "begun calls", MAX_OPEN, "too_many_begun")
             return
         self._begun.setdefault(_thread(event), []).append(event)
         self._begun_count += 1
@@ -132,7 +132,7 @@ class ChromeParser:
             clock = self._clock = self._clock or Clock.of(self._pieces.head, mine[0])
             process = self._stream_of(pid, clock, items)
             if process is None:
-                self.counters["events_dropped:too_many_streams"] += len(mine)
+                self._about.left_out(len(mine), "processes", MAX_STREAMS)
                 continue
             batch, bad = process.batch(mine, [known[row] for row in rows], clock)
             for at in np.flatnonzero(bad).tolist():

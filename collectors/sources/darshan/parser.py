@@ -233,7 +233,7 @@ class _Log:
             items: list[SourceItem] = []
             stream = self._stream(int(mine["rank"][0]), items)
             if stream is None:
-                self._about.counters["events_dropped:too_many_streams"] += len(mine)
+                self._about.left_out(len(mine), "ranks", MAX_STREAMS)
                 continue
             parts = (mine[begin : begin + MAX_BATCH_EVENTS] for begin in range(0, len(mine), MAX_BATCH_EVENTS))
             items += [stream.chunk(part, self._file, signatures) for part in parts]

@@ -139,7 +139,7 @@ class DftracerParser:
     ) -> None:
         process = self._process(key)
         if process is None:
-            self.counters["events_dropped:too_many_streams"] += len(records)
+            self._about.left_out(len(records), "processes", MAX_STREAMS)
             return
         if not process.stream:
             name = str(key[0]) if key[1] is None else f"{key[0]}@{key[1]}"

@@ -14,7 +14,6 @@ from ....events import (
     FileInfo,
     FileType,
     Flag,
-    InputError,
     Interner,
     Kind,
     Layer,
@@ -120,7 +119,7 @@ class CaseStreams:
         case = self._cases.get(info.name)
         if case is None:
             if len(self._cases) >= MAX_STREAMS:
-                self._about.counters["events_dropped:too_many_streams"] += len(calls)
+                self._about.left_out(len(calls), "cases", MAX_STREAMS)
                 return items
             self._cases[info.name] = case = _Case(self._about.stream(self._source, info.name))
             items.append(Opened(case.stream, self._info(info)))
@@ -135,11 +134,7 @@ class CaseStreams:
         return items
 
     def close(self) -> list[SourceItem]:
-        """Close all streams, and report dropped events."""
-        dropped = self._about.counters["events_dropped:too_many_streams"]
-        if dropped:
-            problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MAX_STREAMS:,} cases"
-            self._about.problems.add(InputError(self._about.name, None, problem, expected))
+        """Close all streams."""
         items: list[SourceItem] = [Closed(case.stream) for case in self._cases.values()]
         self._cases.clear()
         return items

@@ -93,7 +93,7 @@ class CallTable:
                 continue
             process = self._process(self._process_keys(begin, numbers, texts), int(numbers["start"][rows[0]]), items)
             if process is None:
-                self._about.counters["events_dropped:too_many_streams"] += len(rows)
+                self._about.left_out(len(rows), "processes", MAX_STREAMS)
                 continue
             self._about.counters["events"] += len(rows)
             batch = make_batch(len(rows), self._columns(process, rows, numbers, texts))

@@ -30,7 +30,7 @@ from ...source import Chunk, Closed, Input, Opened, Origin, SourceItem
 from ...text_numbers import TextNumbers
 from .lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
 
-MAX_STREAMS = 4096
+MAX_STREAMS: Final = 100_000
 _DECODED_BYTES: Final = 1 << 18  # lines that are decoded at a time; the objects of more lines do not fit a core's cache
 
 _COPIED: Final = {
@@ -103,7 +103,7 @@ class JsonLinesParser:
         for who, mine in lines.by_stream(self._about.origin):
             stream = self._stream(who, mine, items)
             if stream is None:
-                self.counters["events_dropped:too_many_streams"] += len(mine.lines)
+                self._about.left_out(len(mine.lines), "streams", MAX_STREAMS)
                 continue
             self.counters["events"] += len(mine.lines)
             made.setdefault(stream.name, (stream, []))[1].append(stream.batch(mine))

@@ -165,7 +165,7 @@ class KernelTextParser:
         self.counters["lines_ignored:other_event"] += len(lines) - len(means)
         for host, chosen in self._by_host(block.data, lines, means):
             if host is None:
-                self.counters["events_dropped:too_many_machines"] += len(chosen)
+                self._about.left_out(len(chosen), "machines", MAX_HOSTS, "too_many_machines")
                 continue
             stream, machine = self._machine(host, items)
             rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])

@@ -65,6 +65,7 @@ def parse(
     for piece in [pieces] if isinstance(pieces, bytes) else pieces:
         items += parser.feed(piece)
     streams = collect(items + parser.finish())
+    about.report_left_out()
     assert all(stream.closed for stream in streams.values())
     return streams, about
 

@@ -314,5 +314,5 @@ def test_cases_beyond_the_bound_are_left_out_and_reported(monkeypatch: pytest.Mo
     assert len(streams) == 2
     assert about.counters["events_dropped:too_many_streams"] == 6
     assert [str(problem) for problem in about.problems.first] == [
-        "a.csv: 6 events of further cases are left out; expected at most 2 cases"
+        "a.csv: 6 calls of further cases left out; expected at most 2 cases"
     ]
