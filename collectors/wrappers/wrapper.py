@@ -166,7 +166,11 @@ class Wrapper:
             return []
         ends_use = "true" if self._statement.kind in ("SEEK", "SYNC") else "false"
         of = f"iotide_before_stream_call({self._plan.source.name}, {ends_use})"
-        return [f"struct iotide_characters *characters_ = {of};"]
+        output = []
+        if self._statement.kind in ("WRITE", "SYNC"):
+            bytes_ = self._requested() if self._statement.kind == "WRITE" else "INT64_MAX"
+            output = [f"BEFORE_OUTPUT({self._plan.source.name}, {bytes_});"]
+        return [*output, f"struct iotide_characters *characters_ = {of};"]
 
     def _after_stream(self) -> list[str]:
         if not self._moves_stream or not self._plan.source:

@@ -66,7 +66,13 @@ static void end(const char *how) {
         syscall(SYS_execveat, AT_FDCWD, "/bin/true", words, environ, 0);
     else if (!strcmp(how, "failed-execve"))
         execve("/nowhere", words, environ), kill(getpid(), SIGKILL);
-    else if (!strcmp(how, "vfork") && !vfork())
+    else if (!strcmp(how, "written-kill")) {
+        int ends[2];
+        FILE *to = pipe(ends) ? NULL : fdopen(ends[1], "w");
+        for (int i = 0; to && i < 5000; i++)
+            putc('x', to);
+        kill(getpid(), SIGKILL);
+    } else if (!strcmp(how, "vfork") && !vfork())
         execve("/bin/true", words, environ);
     if (!strcmp(how, "vfork"))
         wait(NULL), kill(getpid(), SIGKILL);

@@ -3,10 +3,13 @@
 #include "base/sockets.h"
 #include "base/raw_syscall.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 union address {
@@ -143,4 +146,13 @@ size_t iotide_connection(int fd, char *name, size_t length) {
         return length;
     *to.at++ = ']';
     return (size_t)(to.at - name);
+}
+
+bool iotide_is_pipe(int fd, struct statx *facts) {
+    struct statx unused;
+    facts = facts ? facts : &unused;
+    int error = errno;
+    long result = iotide_syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, facts);
+    errno = error;
+    return result == 0 && (S_ISFIFO(facts->stx_mode) || S_ISSOCK(facts->stx_mode));
 }

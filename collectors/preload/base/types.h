@@ -126,6 +126,7 @@ struct iotide_thread {
     /* While there is no collector. */
     uint32_t clock_skips;  /* calls that do not read the clock */
     uint16_t last_streams[2]; /* last read and last written: recording/characters.h */
+    bool is_output_ready;     /* what was read is recorded before a call that empties an output into a pipe */
     int64_t coarse_ns; /* its last reading */
     uint64_t line_mask; /* number of lines of its ring, - 1 */
 };

@@ -29,8 +29,11 @@ static int record_print(struct iotide_span span, struct iotide_site *site, FILE 
 
 /* ---- output ---- */
 
+#define USUAL_LINE 256 /* bytes that a call prints, which are known only after it */
+
 #define PRINT(symbol, stream, shown, parameters, arguments)              \
     EXPORT int symbol parameters {                                       \
+        BEFORE_OUTPUT(stream, USUAL_LINE);                               \
         struct iotide_characters *characters = iotide_before_stream_call(stream, false); \
         struct iotide_span span = iotide_enter(&SITE(symbol));           \
         int result = REAL(symbol) arguments;                             \

@@ -39,6 +39,7 @@ GETS(gets, (char *to), (to))
 GETS(__gets_chk, (char *to, size_t room), (to, room))
 
 EXPORT int puts(const char *text) {
+    BEFORE_OUTPUT(stdout, iotide_text_bytes(text) + 1);
     struct iotide_characters *characters = iotide_before_stream_call(stdout, false);
     struct iotide_span span = iotide_enter(&SITE(puts));
     int result = REAL(puts)(text);
@@ -66,7 +67,7 @@ EXPORT int puts(const char *text) {
                                       iotide_stream_failed(!(moved), stream), NULL, 0);                               \
             return got;                                                                                               \
         }                                                                                                             \
-        struct iotide_character_call call = iotide_begin_character(stream, KIND_READ);                                \
+        struct iotide_character_call call = iotide_begin_character(stream, KIND_READ, 0);                                \
         type got = REAL(symbol) arguments;                                                                            \
         if (iotide_is_counted(call))                                                                                  \
             iotide_end_character(call, stream, (moved) ? (size) : 0, iotide_stream_failed(!(moved), stream));         \
@@ -106,7 +107,7 @@ GET(getwchar_unlocked, wint_t, (void), (), stdin, got != WEOF, iotide_wide_chara
                                       (uint64_t[]){(uint64_t)character}, 1);                                          \
             return result;                                                                                            \
         }                                                                                                             \
-        struct iotide_character_call call = iotide_begin_character(stream, KIND_WRITE);                               \
+        struct iotide_character_call call = iotide_begin_character(stream, KIND_WRITE, (int)character);               \
         result_type result = REAL(symbol) arguments;                                                                  \
         if (iotide_is_counted(call))                                                                                  \
             iotide_end_character(call, stream, result == (end) ? 0 : (size), result == (end));                        \
@@ -153,7 +154,7 @@ RETURN(ungetwc, wint_t, WEOF, iotide_wide_character_bytes(character))
 /* ---- the buffer's end, of characters that the program moves without a call ---- */
 
 EXPORT int __uflow(FILE *stream) {
-    struct iotide_character_call call = iotide_begin_character(stream, KIND_READ);
+    struct iotide_character_call call = iotide_begin_character(stream, KIND_READ, 0);
     int got = REAL(__uflow)(stream);
     if (iotide_is_counted(call))
         iotide_end_character(call, stream, got != EOF, iotide_stream_failed(got == EOF, stream));
@@ -161,7 +162,7 @@ EXPORT int __uflow(FILE *stream) {
 }
 
 EXPORT int __overflow(FILE *stream, int character) {
-    struct iotide_character_call call = iotide_begin_character(stream, KIND_WRITE);
+    struct iotide_character_call call = iotide_begin_character(stream, KIND_WRITE, character);
     int result = REAL(__overflow)(stream, character);
     if (iotide_is_counted(call))
         iotide_end_character(call, stream, result != EOF, result == EOF);

@@ -5,6 +5,7 @@
  * Characters moved without a call are the difference of the stream's position to that after the last call. It is only
  * taken in streams that one thread uses, because other threads move the position before they are seen. */
 #include "recording/characters.h"
+#include "base/sockets.h"
 #include "tracer.h"
 #include "sites_stdio.h"
 
@@ -73,6 +74,7 @@ static void begin(struct iotide_characters *of, const FILE *stream) {
     STORE(of->moved, 0);
     STORE(of->fill_ns, 0);
     STORE(of->kind, KIND_OTHER);
+    STORE(of->output, OUTPUT_UNKNOWN);
     STORE(of->unrecorded, 0);
     STORE(of->descriptor, stream->_fileno);
     if (!is_inherited(of))
@@ -208,11 +210,53 @@ static void visit_streams_of_thread(iotide_stream_visit *visit) {
         iotide_visit_streams(true, is_of_thread, visit);
 }
 
+/* Writes nothing for a stream that has not been used since: after an earlier fork that would copy pages. */
+static void add_and_mark(struct iotide_characters *of, const FILE *stream) {
+    add_uncalled(of, stream);
+    if (LOAD(of->read_at) != stream->_IO_read_ptr || LOAD(of->write_at) != stream->_IO_write_ptr)
+        mark(of, stream);
+}
+
 static void record_at_end(struct iotide_characters *of, const FILE *stream) {
     add_uncalled(of, stream);
     mark(of, stream);
     record_copied(of);
     set_unrecorded(of, 0);
+}
+
+/* ---- outputs ---- */
+
+static bool is_to_pipe(struct iotide_characters *of, const FILE *stream) {
+    if (LOAD(of->output) == OUTPUT_UNKNOWN)
+        STORE(of->output, iotide_is_pipe(stream->_fileno, NULL) ? OUTPUT_PIPE : OUTPUT_OTHER);
+    return LOAD(of->output) == OUTPUT_PIPE;
+}
+
+static void record_read(struct iotide_characters *of, const FILE *stream) {
+    if (LOAD(of->kind) != KIND_WRITE)
+        add_and_mark(of, stream);
+    if (LOAD(of->kind) == KIND_READ)
+        record_at_end(of, stream);
+}
+
+void iotide_prepare_output(FILE *stream, int64_t bytes, bool may_end_line) {
+    struct iotide_characters *of;
+    if (!stream || !iotide_is_emptied(stream, bytes, may_end_line) || !has_streams() || !(of = characters_of(stream)) ||
+        !is_to_pipe(of, stream))
+        return;
+    visit_streams_of_thread(record_read);
+    set_unrecorded(of, 0); /* what the call cannot write is written nowhere */
+    iotide_self.is_output_ready = true;
+}
+
+static void continue_read(struct iotide_characters *of, const FILE *stream) {
+    if (LOAD(of->kind) == KIND_READ)
+        update_unrecorded(of, stream);
+}
+
+static void continue_after_output(void) {
+    iotide_self.is_output_ready = false;
+    visit_streams_of_thread(continue_read);
 }
 
 /* ---- calls ---- */
@@ -243,13 +287,15 @@ static void continue_from(struct iotide_characters *of, const FILE *stream) {
 }
 
 void iotide_after_stream_call(struct iotide_characters *of, FILE *stream) {
+    if (unlikely(iotide_self.is_output_ready))
+        continue_after_output();
     if (of)
         continue_from(of, stream);
     else if (!stream)
         visit_streams_of_thread(continue_from);
 }
 
-struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind) {
+struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind, int character) {
     struct iotide_character_call call = {.kind = kind};
     if (!stream || !is_traced(kind))
         return call;
@@ -261,6 +307,8 @@ struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind) 
     bool at_end = kind == KIND_READ ? stream->_IO_read_ptr >= stream->_IO_read_end
                                     : stream->_IO_write_ptr >= stream->_IO_write_end;
     call.filled = stream->_IO_write_ptr - stream->_IO_write_base;
+    if (at_end && kind == KIND_WRITE && unlikely(iotide_has_unrecorded()))
+        iotide_prepare_output(stream, 1, character == '\n');
     if (!call.of || at_end)
         call.span = now(kind);
     return call;
@@ -276,6 +324,8 @@ static void end_fill(struct iotide_characters *of, struct iotide_span span) {
 }
 
 void iotide_end_character(struct iotide_character_call call, FILE *stream, int64_t bytes, bool failed) {
+    if (unlikely(iotide_self.is_output_ready))
+        continue_after_output();
     if (!call.of) {
         record(call.kind, stream->_fileno, call.span, bytes, FLAG_BLOCKING, failed);
         return;
@@ -309,13 +359,6 @@ void iotide_return_character(struct iotide_characters *of, FILE *stream, int64_t
 
 /* ---- forks ---- */
 
-/* Writes nothing for a stream that has not been used since: after an earlier fork that would copy pages. */
-static void add_and_mark(struct iotide_characters *of, const FILE *stream) {
-    add_uncalled(of, stream);
-    if (LOAD(of->read_at) != stream->_IO_read_ptr || LOAD(of->write_at) != stream->_IO_write_ptr)
-        mark(of, stream);
-}
-
 static void before_fork(void) {
     visit_streams_of_thread(add_and_mark);
     STORE(forking, true);
@@ -332,6 +375,7 @@ __attribute__((constructor)) static void start(void) {
 /* ---- ends ---- */
 
 void iotide_close_characters(FILE *stream) {
+    BEFORE_OUTPUT(stream, INT64_MAX);
     struct iotide_characters *of = iotide_before_stream_call(stream, true);
     if (of)
         set_unrecorded(of, 0);

@@ -12,6 +12,19 @@
 __attribute__((visibility("hidden"))) struct iotide_characters *iotide_before_stream_call(FILE *stream, bool ends_use);
 __attribute__((visibility("hidden"))) void iotide_after_stream_call(struct iotide_characters *of, FILE *stream);
 
+/* Before a call that puts bytes into an output's buffer, which may empty it. If that is a pipe that nobody reads, SIGPIPE
+ * ends the process: what its thread has read until then is recorded before. bytes: INT64_MAX: the buffer is emptied. */
+__attribute__((visibility("hidden"))) void iotide_prepare_output(FILE *stream, int64_t bytes, bool may_end_line);
+static inline bool iotide_has_unrecorded(void) {
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
+    return region && atomic_load_explicit(&region->unrecorded_streams, memory_order_relaxed);
+}
+#define BEFORE_OUTPUT(stream, bytes)                                   \
+    do {                                                               \
+        if (unlikely(iotide_has_unrecorded()))                         \
+            iotide_prepare_output(stream, (int64_t)(bytes), true);     \
+    } while (0)
+
 /* Whether a call that moves one character changes only the position in the buffer, which is counted by the next call that
  * does more. */
 static inline bool iotide_is_in_buffer(const struct iotide_site *site, FILE *stream, uint8_t kind) {
@@ -31,7 +44,8 @@ struct iotide_character_call {
     int64_t filled;               /* bytes of the output in the buffer */
     uint8_t kind;                 /* KIND_READ or KIND_WRITE */
 };
-__attribute__((visibility("hidden"))) struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind);
+__attribute__((visibility("hidden"))) struct iotide_character_call iotide_begin_character(FILE *stream, uint8_t kind,
+                                                                                  int character);
 static inline bool iotide_is_counted(struct iotide_character_call call) {
     return call.of || call.span.start_ns;
 }

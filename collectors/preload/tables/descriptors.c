@@ -131,9 +131,7 @@ static size_t descriptor_path(int fd, char *to, size_t size) {
  * cannot be asked for it, and data through it would count as those of a file without a name. */
 static size_t pipe_or_socket(int fd, char *to) {
     struct statx facts;
-    if (iotide_syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &facts) != 0)
-        return 0;
-    if (!S_ISFIFO(facts.stx_mode) && !S_ISSOCK(facts.stx_mode))
+    if (!iotide_is_pipe(fd, &facts))
         return 0;
     return write_name(to, S_ISFIFO(facts.stx_mode) ? "pipe:[" : "socket:[", facts.stx_ino, "]");
 }

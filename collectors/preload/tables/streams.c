@@ -54,6 +54,19 @@ void iotide_remove_stream(const FILE *stream) {
     }
 }
 
+#define UNBUFFERED 0x2 /* of glibc's _flags */
+#define LINE_BUFFERED 0x200
+
+bool iotide_is_emptied(const FILE *stream, int64_t bytes, bool may_end_line) {
+    int64_t filled = stream->_IO_write_ptr - stream->_IO_write_base;
+    if (stream->_flags & UNBUFFERED || (stream->_flags & LINE_BUFFERED && may_end_line))
+        return true;
+    if (bytes == INT64_MAX)
+        return filled > 0;
+    int64_t size = stream->_IO_buf_base ? stream->_IO_buf_end - stream->_IO_buf_base : BUFSIZ;
+    return bytes > size - filled;
+}
+
 /* ---- the open ones ---- */
 
 static bool is_standard(const FILE *stream) {

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+enum iotide_output { OUTPUT_UNKNOWN, OUTPUT_PIPE, OUTPUT_OTHER };
+
 /* The characters of one stream. */
 struct iotide_characters {
     FILE *_Atomic stream;
@@ -18,6 +20,7 @@ struct iotide_characters {
     _Atomic int descriptor; /* -1: none */
     _Atomic uint16_t unrecorded_in; /* which has this iotide_generation, in its last bits */
     _Atomic uint8_t kind;   /* of the moved bytes */
+    _Atomic uint8_t output; /* enum iotide_output */
 };
 _Static_assert(sizeof(struct iotide_characters) == 64, "a cache line");
 
@@ -33,6 +36,9 @@ extern __attribute__((visibility("hidden"))) struct iotide_characters iotide_cha
 __attribute__((visibility("hidden"))) struct iotide_characters *iotide_add_stream(FILE *stream);
 /* Of a closed stream, and of a new one: another with its address may have been closed unseen. */
 __attribute__((visibility("hidden"))) void iotide_remove_stream(const FILE *stream);
+
+/* Whether a call that puts bytes into an output's buffer may empty it; INT64_MAX: it does if there are any. */
+__attribute__((visibility("hidden"))) bool iotide_is_emptied(const FILE *stream, int64_t bytes, bool may_end_line);
 
 /* Calls visit for each open stream of the table for which is_visited is true. waits: it may wait for another thread that
  * opens or closes a stream. The functions may get a copy of the stream. */

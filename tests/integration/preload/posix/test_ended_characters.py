@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,34 @@ def test_bytes_that_no_record_of_a_killed_process_has_are_told(
             missing += max(0, path.stat().st_size - len(before) - tracing.bytes_by_path(Kind.WRITE)[str(path)])
     assert missing <= lost(tracing).get(LAST_CHARACTERS_BYTES, 0)
     assert lost(tracing).get(LAST_CHARACTERS, 0) <= 12
+
+
+OUTPUTS = (
+    *("putc", "inline", "putc-fputs", "fputs", "fwrite", "puts", "fprintf"),
+    *("fflush", "fclose", "lines", "putc-lines", "unbuffered-putc"),
+)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("use", ["getc", "inline"])
+def test_process_that_writes_to_a_pipe_without_a_reader_has_lost_none(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path, tmp_path: Path, use: str, output: str
+) -> None:
+    """As in ``cut -c1 file | head``."""
+    count = tmp_path / "count"
+    done = tracing.run([built(tmp_path_factory, "characters_to_pipe.c"), file, count, use, output])
+    assert done.returncode == -signal.SIGPIPE
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == int.from_bytes(count.read_bytes(), sys.byteorder)
+    assert lost(tracing) == {}
+
+
+@pytest.mark.parametrize("use", ["getc", "inline"])
+def test_process_killed_after_it_has_written_to_a_pipe_has_lost_what_it_may_have_read_since(
+    tracing: Tracing, program: Path, file: Path, use: str
+) -> None:
+    tracing.run([program, file, use, "1", "written-kill"])
+    assert tracing.bytes_by_path(Kind.READ)[str(file)] == READ
+    assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: BUFFER - READ}
 
 
 def test_forked_child_has_losses_of_its_own(tracing: Tracing, program: Path, file: Path) -> None:
