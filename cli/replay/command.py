@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -12,6 +14,7 @@ from ...events.counted_text import counted
 from ..common.arguments.options import key_options, trace_files
 from ..common.arguments.parameter_types import FiniteRange, ReadableText
 
+_NAMED: Final = 8  # jobs in the summary; --json has all
 _HELP = """Send finished traces to an aggregator, call by call in order of time, as if their programs ran now.
 
 FILEs are traces of any format that iotide reads (`iotide detect --help`), including archives. Predictions, graphs,
@@ -122,6 +125,14 @@ def command(
         rate = report.recorded_s / report.took_s if report.took_s else 0.0
         click.echo(
             f"{report.sent:,} of {counted(report.calls, 'calls')} of {counted(report.streams, 'streams')} "
-            f"in {report.took_s:.1f} s, {rate:.1f} times as fast as recorded, as {', '.join(report.jobs) or 'no job'}"
+            f"in {report.took_s:.1f} s, {rate:.1f} times as fast as recorded, as {_names(report.jobs)}"
         )
     sys.exit(0 if report.complete else 1)
+
+
+def _names(jobs: Sequence[str]) -> str:
+    """Return the first jobs, and the number of the others."""
+    from ...clients.text.printable import printable
+
+    more = f" and {counted(len(jobs) - _NAMED, 'other jobs')}" if len(jobs) > _NAMED else ""
+    return (", ".join(map(printable, jobs[:_NAMED])) or "no job") + more

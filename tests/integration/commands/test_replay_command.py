@@ -86,6 +86,13 @@ def test_aggregator_finds_in_a_replayed_trace_what_detect_finds(
     assert found["next_phase"] is None  # its streams have ended
 
 
+def test_summary_of_many_jobs_is_one_short_line(served: Served, tmp_path: Path) -> None:
+    lines = [json.dumps({"call": "write", "start": 1.0, "dur": 0.5, "size": 9, "job": f"j{job}"}) for job in range(300)]
+    (path := tmp_path / "many.jsonl").write_text("\n".join(lines))
+    done = iotide("replay", "--to", served.ingest, "--speed", "max", path, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1].endswith("as j0, j1, j10, j100, j101, j102, j103, j104 and 292 other jobs")
+
+
 def test_times_are_moved_to_now_and_the_pace_is_kept(served: Served, trace: Path, tmp_path: Path) -> None:
     report = replay(served, "--speed", "100", "--shift-to-now", trace, cwd=tmp_path)
     assert report["took_s"] >= report["recorded_s"] / 100
