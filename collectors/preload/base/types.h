@@ -107,6 +107,7 @@ struct iotide_thread {
     bool storing;
     bool quiet; /* a hook queries the library: nested calls are not calls of the program */
     bool in_cell; /* its slot is that of a cell */
+    bool is_output_ready; /* what was read is recorded before a call that empties an output into a pipe */
     uint32_t generation;
     uint32_t skipped; /* data calls since the last one that IOTIDE_SAMPLE selected */
     const struct iotide_library *library; /* library called last, its copy and the caller: library_copies.h; NULL:
@@ -126,7 +127,6 @@ struct iotide_thread {
     /* While there is no collector. */
     uint32_t clock_skips;  /* calls that do not read the clock */
     uint16_t last_streams[2]; /* last read and last written: recording/characters.h */
-    bool is_output_ready;     /* what was read is recorded before a call that empties an output into a pipe */
     int64_t coarse_ns; /* its last reading */
     uint64_t line_mask; /* number of lines of its ring, - 1 */
 };
