@@ -1,5 +1,5 @@
-/* Pipes and sockets, and names of connected ones: the same at both ends, so that communicating processes can be matched. The kernel's
- * own name, socket:[inode], does not identify the other end. */
+/* Pipes and sockets, and names of connected ones: the same at both ends, so that communicating processes can be matched. The
+ * kernel's own name, socket:[inode], does not identify the other end. */
 #include "base/sockets.h"
 #include "base/raw_syscall.h"
 
