@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import logging
+import os
 import secrets
 import shutil
 import sys
@@ -23,6 +25,14 @@ _STOP_S: Final = 10.0
 _PAUSE_S: Final = 0.5
 _MAX_PAUSE_S: Final = 30.0
 _STEADY_S: Final = 60.0
+_STARTER: Final = """\
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit("its starter has ended")
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""Has the kernel kill the server when its starter ends. A starter that is killed would leave it, with its store."""
 _CONF: Final = """\
 listen: "127.0.0.1:{port}"
 http: "127.0.0.1:{monitor}"
@@ -114,14 +124,19 @@ class OwnNats:
             path.write_text(conf, encoding="utf-8")
         except OSError as error:
             raise self._unusable(error) from None
-        for left in self._folder.glob("*.ports"):
-            left.unlink(missing_ok=True)
-        self._process = await asyncio.create_subprocess_exec(
-            self._program,
-            *("-c", str(path), "-l", str(self._log_file)),
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        lock = await self._locked()
+        try:
+            for left in self._folder.glob("*.ports"):
+                left.unlink(missing_ok=True)
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", "-c", _STARTER, str(os.getpid())),
+                *(self._program, "-c", str(path), "-l", str(self._log_file)),
+                stdin=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+                pass_fds=(lock,),
+            )
+        finally:
+            os.close(lock)
         ports = self._folder / f"{Path(self._program).name}_{self._process.pid}.ports"
         until_s = time.monotonic() + _START_S
         while self._process.returncode is None and time.monotonic() < until_s:
@@ -133,6 +148,24 @@ class OwnNats:
             await asyncio.sleep(_POLL_S)
         await self.stop()
         raise ConfigError(f"the NATS server does not start; see its log {self._log_file}")
+
+    async def _locked(self) -> int:
+        """Return a lock of the store, which the server inherits. Wait for the end of an earlier server."""
+        try:
+            lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise self._unusable(error) from None
+        until_s = time.monotonic() + _START_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= until_s:
+                    os.close(lock)
+                    raise ConfigError(f"another NATS server uses {self._folder}: end it") from None
+                await asyncio.sleep(_POLL_S)
+            else:
+                return lock
 
 
 def _program() -> str:
