@@ -82,7 +82,8 @@ def test_two_hundred_threads_in_a_row_are_seen_or_counted(hostile: Path, tracing
     counters = tracing.source.counters
     unnamed = counters["details_dropped:path_buffers"] * WRITTEN // 1000  # writes through an open without its path
     assert missing <= counters["events_dropped:no_slot"] + unnamed
-    assert counters["events_dropped:no_slot"] <= 10_000
+    assert seen
+    assert counters["events_dropped:no_slot"] <= 200 * (WRITTEN // 1000 + 2)  # all calls of all threads
     assert not counters["definitions_dropped"]  # the log has room for all names
 
 
@@ -98,7 +99,8 @@ def test_threads_that_begin_at_once_are_seen_or_counted(hostile: Path, tracing: 
     tracing.run([hostile, "crowd", tmp_path / "out"])
     missing = 100 - tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/out.shared"] // 1000
     dropped = tracing.source.counters["events_dropped:no_slot"]
-    assert missing <= dropped < 100  # as above
+    assert missing <= dropped < 3 * 100  # as above
+    assert missing < 100
     threads = {tid for batch in tracing.events().values() for tid in batch.tid.tolist()}
     assert len(threads) >= 101 - dropped
 

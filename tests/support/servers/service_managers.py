@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from support.system.waiting import DEADLINE_S
@@ -31,6 +31,14 @@ class Manager:
             self.notifications.append(message)
             if wanted in message.split("\n"):
                 return message
+
+    def forget_waiting(self) -> None:
+        """Drop the notifications that have arrived."""
+        self._socket.settimeout(0)
+        with suppress(BlockingIOError):
+            while True:
+                self._socket.recv(4096)
+        self._socket.settimeout(DEADLINE_S)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def test_file_that_is_opened_a_hundred_thousand_times_is_seen_or_counted(
     assert run_both(tracing, [processes, "open-often", file], file).returncode == 7
     seen = account(tracing, file)
     assert sum(seen.made.values()) == 200_000
-    seen.check(most_dropped=200_000)
+    seen.check(may_drop=True)
     assert tracing.source.counters["definitions_dropped"] == 0
 
 
@@ -57,7 +57,7 @@ def test_process_that_is_killed_while_it_writes_loses_nothing(
 ) -> None:
     file = tmp_path / "out"
     assert tracing.run([processes, "killed", file]).returncode == 7
-    account(tracing, file).check(in_flight=1, most_dropped=1_000_000)
+    account(tracing, file).check(in_flight=1, may_drop=True)
 
 
 @pytest.mark.parametrize("name", ["little-memory", "small-files"])

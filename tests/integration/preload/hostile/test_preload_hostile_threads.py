@@ -22,27 +22,27 @@ def threaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "most_dropped"),
+    ("name", "may_drop"),
     [
-        ("waves", 4000),  # a thread that starts while another creates the next region is counted, and does not wait
-        ("at-once", 1000),
-        ("destructors", 30),
-        ("forking-threads", 0),
-        ("cancelled", 0),
-        ("jumps", 0),
-        ("own-stack", 0),
-        ("faults", 0),
-        ("storm", 2000),  # calls of a handler while a record is being stored are counted
-        ("threads-in-a-storm", 100_000),
+        ("waves", True),  # a thread that starts while another creates the next region is counted, and does not wait
+        ("at-once", True),
+        ("destructors", True),
+        ("forking-threads", False),
+        ("cancelled", False),
+        ("jumps", False),
+        ("own-stack", False),
+        ("faults", False),
+        ("storm", True),  # calls of a handler while a record is being stored are counted
+        ("threads-in-a-storm", True),
     ],
 )
 def test_every_call_is_seen_or_counted(
-    threaded: Path, tracing: Tracing, tmp_path: Path, name: str, most_dropped: int
+    threaded: Path, tracing: Tracing, tmp_path: Path, name: str, may_drop: bool
 ) -> None:
     file = tmp_path / "out"
     done = run_both(tracing, [threaded, name, file], file)
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
-    account(tracing, file).check(most_dropped=most_dropped)
+    account(tracing, file).check(may_drop=may_drop)
 
 
 def test_calls_need_little_stack(threaded: Path, tracing: Tracing, tmp_path: Path) -> None:
