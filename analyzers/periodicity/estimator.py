@@ -94,6 +94,7 @@ class PeriodEstimate(Struct, frozen=True):
         others: further periods.
         typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
         rest_s: usual interval across the rest between two shifts of phases, s; 0 if they do not come in equal shifts.
+        repeats: whether intervals repeat a pattern, as those of two programs may do.
         phases: phases of the signal; None if only the spectrum shows the period.
     """
 
@@ -107,6 +108,7 @@ class PeriodEstimate(Struct, frozen=True):
     others: list[OtherPeriod] = field(default_factory=list)
     typical_rate: float = 0.0
     rest_s: float = 0.0
+    repeats: bool = False
     phases: KnownPhases | None = None
 
 

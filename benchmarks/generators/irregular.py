@@ -53,6 +53,16 @@ def shifts(seed: int) -> Stumbling:
     return _job(rng, starts, _lengths(rng, period, count), period, starts[:-1] + period)
 
 
+def patterned(seed: int) -> Stumbling:
+    """Each second to sixth interval is longer than the others, by 20 to 80 %."""
+    rng = np.random.default_rng(seed)
+    period, count = _period(rng), int(rng.integers(30, 90))
+    each = int(rng.integers(2, 7))
+    steps = period * np.where(np.arange(count) % each == 0, rng.uniform(1.2, 1.8), 1.0)
+    starts = np.cumsum(steps * rng.normal(1, rng.uniform(0.002, 0.02), count))
+    return _job(rng, starts, _lengths(rng, period, count), float(steps.mean()), starts[:-1] + steps[1:])
+
+
 def climbing(seed: int) -> Stumbling:
     """Bandwidth that increases or decreases within a phase by ten to fifty times."""
     rng = np.random.default_rng(seed)
@@ -159,6 +169,7 @@ KINDS: Final[dict[str, Maker]] = {
     "two near periods": near_periods,
     "uneven around another mean": uneven_change,
     "beside an even log": beside_an_even_log,
+    "pattern of intervals": patterned,
 }
 
 

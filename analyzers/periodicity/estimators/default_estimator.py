@@ -43,8 +43,8 @@ _NONE: Final = 0.005
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     """Find the period of a signal, or none. It also finds the periods of two programs in it.
 
-    Two programs are searched if one program does not predict the next phase with certainty. They are the result if
-    their predictions are better.
+    Two programs are searched if one program does not predict the next phase with certainty, or if intervals repeat a
+    pattern. They are the result if their predictions are better, or nearly as good as those by a pattern.
 
     If only the last period is followed, no other number of programs is tried while it holds.
     """
@@ -56,12 +56,15 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
         candidates, listed = _spectral_candidates(view, settings)
         return replace(two, dominant=listed, harmonics_dropped=candidates.dropped)
     one = _of_one_program(view, settings)
-    if one.next_confidence >= _TOLERANCES.certain_confidence or len(view.window) < TUNING.segmentation.min_window_bins:
+    certain = one.next_confidence >= _TOLERANCES.certain_confidence and not one.repeats
+    if certain or len(view.window) < TUNING.segmentation.min_window_bins:
         return one
     if view.followed == 1 and one.period_s is not None:
         return one
     two = find_two_programs(view)
-    if two is None or two.next_confidence <= one.next_confidence or two.confidence < _TOLERANCES.min_confidence:
+    if two is None or two.confidence < _TOLERANCES.min_confidence:
+        return one
+    if two.next_confidence <= one.next_confidence - (_TOLERANCES.confidence_gain if one.repeats else 0.0):
         return one
     # the result for one program is no candidate of the spectrum
     return replace(two, dominant=one.dominant[one.period_s is not None :], harmonics_dropped=one.harmonics_dropped)
@@ -143,6 +146,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
         typical_rate=candidate.typical_rate if candidate is not None and by_phases else 0.0,
         rest_s=shifts.rest * view.bin_s if shifts is not None and shifts.are_equal else 0.0,
+        repeats=clock is not None and len(clock.cycle) > 0,
         phases=None if candidate is None or not by_phases else _known_phases(view, candidate),
     )
 

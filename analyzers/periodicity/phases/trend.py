@@ -1,4 +1,4 @@
-"""Trends: steady growth of successive intervals, lengths or volumes."""
+"""Order of successive intervals, lengths or volumes: steady growth, and repeated patterns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from .changes import last_change, line_through
 from .phases import Floats
 
 _INTERVALS = TUNING.intervals
+_SHORTEST_CYCLE = 2  # values
+_SHOWN = 3  # repetitions that show a pattern
+_LONGEST_CYCLE = 12  # values; longer ones are shifts of equal phases
 
 
 class Trend(Struct, frozen=True):
@@ -66,7 +69,9 @@ def at_next(values: Floats) -> Floats:
 
 
 def comparable_with_next(values: Floats, resolved: float, skipped: int = 0) -> Floats:
-    """Return the past values from which the next one is predicted: those since the last change, without their trend.
+    """Return the past values from which the next one is predicted.
+
+    These are the values since the last change, without their trend, or those at the same place of a repeated pattern.
 
     Args:
         values: at least one, oldest first.
@@ -78,7 +83,61 @@ def comparable_with_next(values: Floats, resolved: float, skipped: int = 0) -> F
     values = values[last_change(values) :]
     recent = latest(values)
     trend = trend_of(recent, resolved)
-    return values if trend is None else at_next(recent) + skipped * trend.growth
+    if trend is not None:
+        return at_next(recent) + skipped * trend.growth
+    cycle = cycle_of(values, resolved)
+    return at_places_like(values, cycle, skipped, resolved) if cycle else values
+
+
+def cycle_of(values: Floats, resolved: float) -> int:
+    """Return the number of values after which uneven values repeat, e.g. 4 if each fourth one is larger; 0 if none do.
+
+    Args:
+        values: values, oldest first.
+        resolved: variance of their resolution.
+    """
+    n = len(values)
+    if n < _SHOWN * _SHORTEST_CYCLE:
+        return 0
+    mean = float(values.sum()) / n
+    off = values - mean
+    whole = float(off @ off) / (n - 1)
+    if whole <= (TUNING.tolerances.irregular_spread * mean) ** 2:
+        return 0
+    # neighbours are alike in a trend or a walk, too
+    whole = min(whole, _half_square(values, 1)) + resolved
+    for cycle in range(_SHORTEST_CYCLE, min(n // _SHOWN, _LONGEST_CYCLE) + 1):
+        ratio = (_half_square(values, cycle) + resolved) / whole
+        if ratio > 1 - TUNING.secondary_periods.min_explained_share:
+            continue
+        # values of two kinds are equal by chance in up to every other case
+        if (n - cycle) * min(-math.log(ratio) / 2, math.log(2)) > _INTERVALS.min_log_likelihood_ratio:
+            return cycle
+    return 0
+
+
+def at_places_like(values: Floats, cycle: int, skipped: int, resolved: float) -> Floats:
+    """Return the values at places of a pattern that do not differ from that of a later value.
+
+    Args:
+        values: values, oldest first.
+        cycle: number of values after which they repeat.
+        skipped: number of values between them and the later one.
+        resolved: variance of their resolution.
+    """
+    place = np.arange(len(values)) % cycle
+    count = np.bincount(place, minlength=cycle)
+    mean = np.bincount(place, values, cycle) / count
+    own = (len(values) + skipped) % cycle
+    variance = (_half_square(values, cycle) + resolved) * (1 / count + 1 / count[own])
+    like = np.square(mean - mean[own]) <= _INTERVALS.drift_standard_errors**2 * variance
+    return np.asarray(values[like[place]])
+
+
+def _half_square(values: Floats, distance: int) -> float:
+    """Return half the mean square of the differences of values at a distance: the variance of independent ones."""
+    off = values[distance:] - values[:-distance]
+    return float(off @ off) / (2 * len(off))
 
 
 def extrapolated(values: Floats) -> tuple[float, Floats]:

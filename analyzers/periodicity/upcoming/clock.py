@@ -12,7 +12,7 @@ from .. import compiled
 from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats
 from ..phases.regularity import Regularity
-from ..phases.trend import at_next, latest
+from ..phases.trend import at_next, at_places_like, cycle_of, latest
 from ..tuning import TUNING
 from .shifts import Shifts
 
@@ -115,6 +115,8 @@ class Clock(Struct, frozen=True, eq=False):
         drifts: whether they grow or shrink.
         late: time from the point of a grid to the last start, bins; None if starts keep no grid.
         shifts: shifts of phases with rests between them; None if no interval is a rest.
+        cycle: mean of each of the next intervals, bins, if they repeat a pattern; ``intervals`` are then those like
+            the next one.
     """
 
     intervals: Floats
@@ -123,6 +125,7 @@ class Clock(Struct, frozen=True, eq=False):
     drifts: bool = False
     late: float | None = None
     shifts: Shifts | None = None
+    cycle: tuple[float, ...] = ()
 
     @property
     def next(self) -> float:
@@ -139,6 +142,8 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
         regularity: regularity of the phases.
         start: starts of all these phases, bins.
     """
+    if (clock := _repeating(regularity, start)) is not None:
+        return clock
     if regularity.pauses is None:
         if regularity.drift:
             return _drifting(regularity)
@@ -153,6 +158,28 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
 def clock_of_starts(clock: Clock, regularity: Regularity) -> Clock:
     """Return the clock for several intervals ahead: if those between starts drift, theirs instead of that of pauses."""
     return _drifting(regularity) if regularity.drift and clock.from_end else clock
+
+
+def _repeating(regularity: Regularity, start: Floats) -> Clock | None:
+    """Return the clock of intervals, or of pauses, that repeat a pattern, e.g. each fourth one is longer.
+
+    Intervals that are so long that a phase may be missing are rests between shifts instead.
+    """
+    if regularity.drift:
+        return None
+    pauses = regularity.pauses
+    intervals = regularity.intervals if pauses is None else pauses
+    if regularity.missed or regularity.stray:
+        intervals = start[1:] - start[:-1]
+        if pauses is not None or float(intervals.max()) > (2 - TUNING.tolerances.on_time) * regularity.period:
+            return None
+    cycle = cycle_of(intervals, RESOLVED)
+    if not cycle:
+        return None
+    places = [at_places_like(intervals, cycle, ahead, RESOLVED) for ahead in range(cycle)]
+    values, means = places[0], [float(each.sum()) / len(each) for each in places]
+    spread = math.sqrt(float(values.var()) * len(values) / max(len(values) - 1, 1) + RESOLVED) / regularity.period
+    return Clock(values, pauses is not None, spread, cycle=tuple(means))
 
 
 def _drifting(regularity: Regularity) -> Clock:

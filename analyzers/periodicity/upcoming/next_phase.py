@@ -54,6 +54,7 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
         drift: mean growth of each of the latest intervals over the one before, bins.
         period: mean interval, bins.
     """
+    between_starts = not clock.from_end
     recent = (clock.intervals if clock.drifts else intervals)[-_NEXT_PHASE.recent_phases :]
     step, growth = period, 1.0
     if clock.drifts:
@@ -65,7 +66,7 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
     most = min(_MAX_PHASES, len(recent) // _OF_SEEN)
     rests = [False] * most if clock.shifts is None else clock.shifts.rests_after_next(most, expected.rest)
     for ahead, rest in enumerate(rests, 1):
-        step *= growth
+        step = clock.cycle[ahead % len(clock.cycle)] if between_starts and clock.cycle else step * growth
         start += step
         if clock.shifts is not None and rest:
             start += clock.shifts.rest - step

@@ -217,11 +217,13 @@ def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: 
 def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> _Odds:
     prior = _NEXT_PHASE.prior_miss_rate * _NEXT_PHASE.prior_miss_intervals
     seen_so_far = len(phases) - 1 + _NEXT_PHASE.prior_miss_intervals
-    rates = [_Rates(1.0, (regularity.missed + prior) / seen_so_far, (regularity.stray + prior) / seen_so_far)]
+    rare = prior / seen_so_far
+    rates = [_Rates(1.0, rare + regularity.missed / seen_so_far, rare + regularity.stray / seen_so_far)]
     shifts = clock.shifts
-    if shifts is not None:
-        # if shifts are equal, they explain the long intervals
-        rare = prior / seen_so_far
+    # a pattern, or equal shifts, explain the long intervals
+    if clock.cycle:
+        rates = [_Rates(1.0, rare, rare)]
+    elif shifts is not None:
         rates = [rates[0]._replace(share=1 - shifts.equal), _Rates(shifts.equal * (1 - shifts.rests), rare, rare)]
     lengths = (phases.end - phases.start)[:-1][-_NEXT_PHASE.recent_phases :]
     # a phase whose bandwidth rises slowly is not visible before it exceeds the threshold
@@ -238,7 +240,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
         for more, share in enumerate(shares)
     ]
     last, rest = float(phases.start[-1]), None
-    if shifts is not None and shifts.equal > _NEGLIGIBLE:
+    if shifts is not None and not clock.cycle and shifts.equal > _NEGLIGIBLE:
         time = _Time(shifts.equal * shifts.rests, last, shifts.rest, shifts.deviation)
         courses.append(rest := _Course.of(time, 1.0, usual, 0.0, 0, seen))
     stray = sum(each.share * each.stray for each in rates)
@@ -258,7 +260,8 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
     last = float(phases.start[-1])
     if not clock.from_end:
         on_grid = clock.late is not None
-        return [_Time(1.0, last - (clock.late or 0.0), clock.next if clock.drifts or on_grid else period, 0.0)]
+        known = clock.drifts or on_grid or clock.cycle
+        return [_Time(1.0, last - (clock.late or 0.0), clock.next if known else period, 0.0)]
     pause, length = float(clock.intervals[-_NEXT_PHASE.recent_phases :].mean()), float(phases.end[-1]) - last
     since = now - last - length
     if since >= TUNING.segmentation.max_gap_periods * pause:

@@ -68,7 +68,7 @@ def test_job_that_misses_phases_is_as_sure_as_they_come() -> None:
 
 
 def test_phase_that_goes_on_may_be_as_long_as_the_longest_before() -> None:
-    length = np.where(np.arange(24) % 4 == 2, 40.0, 10.0)
+    length = np.where(np.isin(np.arange(24), [2, 3, 8, 11, 19, 22]), 40.0, 10.0)
     start = 10 + np.append(0.0, np.cumsum(30 + length[:-1]))  # computes for 30 bins
     last = start[-1]
     begun = seen(start, last + 5, np.append(length[:-1], 5.0))
@@ -78,6 +78,29 @@ def test_phase_that_goes_on_may_be_as_long_as_the_longest_before() -> None:
     assert longer.start == pytest.approx(last + 70, abs=1)
     over = seen(start, last + 30, np.append(length[:-1], 10.0))
     assert over.start == pytest.approx(last + 40, abs=1)
+
+
+@pytest.mark.parametrize("cycle", [2, 3, 4, 6])
+@pytest.mark.parametrize("longer", [1.3, 1.5])
+def test_intervals_that_repeat_a_pattern_are_expected_at_their_places(cycle: int, longer: float) -> None:
+    rng = np.random.default_rng(3)
+    intervals = PERIOD * np.where(np.arange(9 * cycle) % cycle == 1, longer, 1) * rng.normal(1, 0.005, 9 * cycle)
+    start = 10 + np.append(0.0, np.cumsum(intervals))
+    for count in range(6 * cycle, 9 * cycle - 1):
+        found = seen(start[: count + 1], start[count] + 10)
+        assert found.start == pytest.approx(start[count + 1], abs=0.1 * PERIOD)
+        assert found.in_time > 0.8
+
+
+@pytest.mark.parametrize("last", range(4))
+def test_length_of_a_phase_that_goes_on_follows_a_pattern(last: int) -> None:
+    """Each fourth phase takes four times as long."""
+    count = 24 + last
+    length = np.where(np.arange(count) % 4 == 2, 40.0, 10.0)
+    start = 10 + np.append(0.0, np.cumsum(30 + length[:-1]))  # computes for 30 bins
+    begun = seen(start, start[-1] + 5, np.append(length[:-1], 5.0))
+    assert begun.start == pytest.approx(start[-1] + length[-1] + 30, abs=1)
+    assert begun.in_time > 0.8
 
 
 def test_drift_is_followed() -> None:
