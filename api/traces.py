@@ -27,6 +27,7 @@ from ..cli.layers.from_traces import report_of as layers_of
 from ..cli.rank.from_traces import rank_traces
 from ..cli.traces.trace_reading import Trace, name_of, read_traces
 from ..events import ConfigError, EventBatch, InputError, StreamInfo
+from ..events.counted_text import counted
 from ..events.files import readable
 from ..results.advice import Advice
 from ..results.dfg import Graph
@@ -102,6 +103,11 @@ class Traces:
     def problems(self) -> list[str]:
         """Input that could not be read, with place and reason; about the first hundred."""
         return [str(problem) for problem in self._trace.problems.first]
+
+    @property
+    def not_imported(self) -> list[str]:
+        """Data that calls cannot represent, and calls that were lost while they were recorded, with their counts."""
+        return [counted(count, what) for what, count in self._trace.unsupported.counts.most_common()]
 
     def detect(
         self, *, strongest: int = 0, autocorrelation: bool = False, wavelet: bool = False, **settings: Any

@@ -215,13 +215,15 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
 def verify(file: Path, as_json: bool) -> None:
     """Check every checksum, unpack every call, and report whether the archive is intact.
 
-    An archive whose writer was killed is intact up to its end: only the end mark is missing.
+    An archive whose writer was killed is intact up to its end: only the end mark is missing. Calls that were lost
+    before they were archived are named.
 
     Exit status: 0 intact, 1 damaged, 2 not an archive.
     """
     from ...events import InputError
     from ...events.files import readable
     from ..common.console.progress import calls_progress
+    from .report import missing_lines
 
     calls = 0
     with _opened(file) as reader:
@@ -237,15 +239,23 @@ def verify(file: Path, as_json: bool) -> None:
         problems += reader.problems
         for problem in problems:
             click.echo(f"iotide: {problem}", err=True)
+        missing = list(missing_lines(stream.losses for stream in reader.streams.values()))
         if as_json:
             result = {"archive": readable(file), "whole": not problems, "complete": reader.complete, "calls": calls}
             result |= {"streams": len(reader.streams), "problems": [str(problem) for problem in problems]}
+            result["missing"] = missing
             click.echo(json.dumps(result, indent=2))
         elif problems:
             click.echo(f"{file}: damaged; {calls} calls can be read")
         else:
-            end = "complete" if reader.complete else "whole as far as it goes: its writer did not come to the end"
+            end = (
+                "intact to its end"
+                if reader.complete
+                else "intact as far as it goes: its writer did not come to the end"
+            )
             click.echo(f"{file}: {counted(calls, 'calls')} of {counted(len(reader.streams), 'streams')}, {end}")
+            for line in missing:
+                click.echo(line)
     if problems:
         sys.exit(1)
 

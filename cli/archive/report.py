@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rich.console import Console
@@ -90,6 +91,18 @@ def _merged_parts(reader: ArchiveReader) -> dict[str, dict[str, int]]:
     return {kind: dict(counted) for kind, counted in about.items()}
 
 
+def missing_lines(of_streams: Iterable[Mapping[str, int]]) -> Iterator[str]:
+    """Yield what was lost while the streams were recorded, and what was left out as chosen."""
+    losses: Counter[str] = Counter()
+    for each in of_streams:
+        losses.update(each)
+    chosen = Counter({reason: count for reason, count in losses.items() if not is_loss(reason)})
+    for line in loss_lines(losses - chosen):
+        yield f"missing: {line}"
+    for reason, count in chosen.most_common():
+        yield f"left out: {reason} {count:,}"
+
+
 def print_report(report: dict[str, Any]) -> None:
     """Print a report as text."""
     console = Console(highlight=False)
@@ -106,14 +119,8 @@ def print_report(report: dict[str, Any]) -> None:
         if report["has_times"]:
             times = f"{report['bytes_of_times'] / calls:.2f} for its times"
         console.print(f"{size / calls:.2f} bytes a call: {times}, {rest / calls:.4f} for all else, {byte_text(rest)}")
-    losses: Counter[str] = Counter()
-    for stream in report["streams"]:
-        losses.update(stream["losses"])
-    chosen = Counter({reason: count for reason, count in losses.items() if not is_loss(reason)})
-    for line in loss_lines(losses - chosen):
-        console.print(f"missing: {line}", soft_wrap=True)
-    for reason, count in chosen.most_common():
-        console.print(f"left out: {reason} {count:,}")
+    for line in missing_lines(stream["losses"] for stream in report["streams"]):
+        console.print(line, soft_wrap=True)
     section = report["merged"].get("section")
     if section:
         console.print(

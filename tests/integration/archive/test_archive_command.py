@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.api import traces
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, StreamInfo, make_batch
 from support.system.commands import iotide as run_iotide
@@ -54,10 +55,11 @@ def test_info_and_verify_report_the_content(trace: Path, tmp_path: Path) -> None
     assert report["calls"] == report["streams"][0]["calls"] > 20
     assert "bytes a call" in iotide("archive", "info", str(archive)).stdout
     verified = iotide("archive", "verify", str(archive))
-    assert (verified.returncode, "complete" in verified.stdout) == (0, True)
+    assert (verified.returncode, "intact to its end" in verified.stdout) == (0, True)
     told = json.loads(iotide("archive", "verify", "--json", str(archive)).stdout)
     assert told == {
-        "archive": str(archive), "whole": True, "complete": True, "calls": report["calls"], "streams": 1, "problems": []
+        "archive": str(archive), "whole": True, "complete": True, "calls": report["calls"], "streams": 1,
+        "problems": [], "missing": [],
     }  # fmt: skip
     assert len(iotide("archive", "dump", "-n", "3", str(archive)).stdout.splitlines()) == 3
 
@@ -74,6 +76,19 @@ def test_info_of_many_streams_shows_those_with_most_calls(tmp_path: Path) -> Non
     assert "rank20" in shown
     assert "rank19" not in shown
     assert "and 20 streams" in shown
+
+
+def test_calls_lost_before_they_were_archived_are_told_with_it(tmp_path: Path) -> None:
+    writer, archive = ArchiveWriter(), tmp_path / "a.iotide"
+    data = writer.begin({}) + writer.opened("a", StreamInfo(job="job", source="preload"))
+    data += writer.batch("a", make_batch(5, {}), Definitions())
+    archive.write_bytes(data + writer.closed("a", {"events_dropped:shipper_full": 7}) + writer.end())
+    missing = "missing: 7 calls dropped as the collector's backlog was full: raise backlog_bytes of the collector"
+    assert iotide("archive", "verify", str(archive)).stdout.splitlines()[1:] == [missing]
+    assert json.loads(iotide("archive", "verify", "--json", str(archive)).stdout)["missing"] == [missing]
+    found = traces.open(archive)
+    assert (found.calls, found.problems) == (5, [])
+    assert found.not_imported == ["7 calls that were lost while they were recorded (shipper_full)"]
 
 
 def test_damaged_archive_is_named_and_what_is_left_is_read(trace: Path, tmp_path: Path) -> None:
