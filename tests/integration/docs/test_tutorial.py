@@ -57,12 +57,14 @@ def _packages() -> str:
 
 def test_the_slow_program_is_found_and_the_mended_one_is_left_alone(folder: Path) -> None:
     first, advise, second, parts = _commands(before=True)
+    program = folder / "simulate.py"
+    # On a busy machine the writes of the page may cost less than the least share of a run that advice is given for.
+    program.write_text(program.read_text().replace("40_000", "120_000"))
     for script in (first, f"{advise.strip()} --json >first.json"):
         done = _typed(script, folder)
         assert done.returncode == 0, done.stderr
     found = json.loads((folder / "first.json").read_text())["findings"]
     assert "small_requests" in [finding["cause"] for finding in found]
-    program = folder / "simulate.py"
     program.write_text(program.read_text().replace(", buffering=0", ""))
     done = _typed(second, folder)
     assert done.returncode == 0, done.stderr
