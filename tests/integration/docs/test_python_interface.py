@@ -205,8 +205,11 @@ async def test_documented_examples_on_running_jobs_run(capsys: pytest.CaptureFix
         text = block.replace("http://127.0.0.1:9788", server.http_url or "")
         await asyncio.to_thread(exec, compile(text, "docs/python.md", "exec"), {"iotide": iotide})
         job = aggregator.job("ckpt")
-        results = [job.graph, job.layers, job.rank, job.ledger, aggregator.contention]
-        assert all([await asyncio.to_thread(result) for result in results])
+        results = [job.graph, job.layers, job.rank, job.advice, job.prediction, aggregator.contention]
+        for result in [await asyncio.to_thread(each) for each in results]:
+            assert str(iotide.show(result)).strip(), type(result)
+            assert re.match("<(iframe|pre)", iotide.show(result)._repr_html_())
+        assert await asyncio.to_thread(job.ledger)
         with pytest.raises(InputError, match="ckpt"):
             await asyncio.to_thread(aggregator.job("other").prediction)
     assert "ckpt running" in capsys.readouterr().out
