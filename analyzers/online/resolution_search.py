@@ -305,7 +305,8 @@ class ResolutionSearch:
         history_ns = window_ns
         if self._adapted():
             periods = max(self._settings.window_periods, _LIVE.history_periods)
-            history_ns = max(self.windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
+            history_s = periods * known.period_s + known.rest_s
+            history_ns = max(self.windows.since(first_ns), end_ns - round(history_s * 1e9))
         thorough = searches and self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor) == 0
         history_ns = min(history_ns, window_ns)
         if not searches or (known.times >= _LIVE.familiar_predictions and not thorough):

@@ -93,7 +93,8 @@ class PeriodEstimate(Struct, frozen=True):
         drift: steady change of the period, if there is one.
         others: further periods.
         typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
-        rest_s: usual interval across the rest between two shifts of phases, s; 0 if they do not come in equal shifts.
+        rest_s: usual interval across the rest between two equal shifts of phases, s, by which the window is longer; 0
+            if there are none, or if it is too long.
         repeats: whether intervals repeat a pattern, as those of two programs may do.
         phases: phases of the signal; None if only the spectrum shows the period.
     """

@@ -29,7 +29,7 @@ from ..upcoming.clock import Clock, clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import Following, following_of, next_phase
 from ..upcoming.next_start import NextStart, next_start_of
-from ..upcoming.shifts import shifts_of, with_earlier
+from ..upcoming.shifts import Shifts, shifts_of, with_earlier
 from .segmentation_quality import PeriodCandidate
 from .segmentation_search import candidate_at_known_period, may_end_in_shorter_phases, score_candidates, with_history
 from .two_programs import find_two_programs
@@ -145,7 +145,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
         ),
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
         typical_rate=candidate.typical_rate if candidate is not None and by_phases else 0.0,
-        rest_s=shifts.rest * view.bin_s if shifts is not None and shifts.are_equal else 0.0,
+        rest_s=_rest_s(view, shifts, period),
         repeats=clock is not None and len(clock.cycle) > 0,
         phases=None if candidate is None or not by_phases else _known_phases(view, candidate),
     )
@@ -160,6 +160,13 @@ def _clock(view: SignalWindow, candidate: PeriodCandidate) -> Clock:
         phases = with_earlier(phases, view.earlier)
     shifts = shifts_of((phases.starts_s - view.start_s) / view.bin_s, candidate.regularity.period, cut=phases.cut)
     return replace(clock, shifts=shifts)
+
+
+def _rest_s(view: SignalWindow, shifts: Shifts | None, period: float) -> float:
+    """Return the usual rest between equal shifts, s; 0 if it is so long that the window would have too few phases."""
+    if shifts is None or not shifts.are_equal or shifts.rest > TUNING.intervals.max_rest_periods * period:
+        return 0.0
+    return shifts.rest * view.bin_s
 
 
 def _known_phases(view: SignalWindow, candidate: PeriodCandidate) -> KnownPhases:

@@ -45,3 +45,28 @@ def test_starts_of_shifts_are_predicted(seed: int) -> None:
     assert np.mean(right[False]) >= 0.95
     assert found.period_s is not None
     assert found.period_s.value == pytest.approx(period, rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_rests_of_any_length_between_equal_shifts_leave_the_period_of_the_phases(seed: int) -> None:
+    """The window does not reach back over a long rest, and the history has too few phases before it."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(1, 0.01, 164)
+    steps[::20] += rng.uniform(3, 40, len(steps[::20]))
+    start_s = 2 + 10.0 * np.cumsum(steps)
+    predictor = Predictor("job")
+    right = []
+    for number, at_s in enumerate(start_s):
+        columns = {
+            "start": np.rint(1e9 * (at_s + 0.1 * np.arange(8))).astype(np.int64),
+            "duration": round(1e8),
+            "bytes": 10**7,
+            "kind": int(Kind.WRITE),
+        }
+        predictor.update(make_batch(8, columns), TYPES)
+        found = predictor.predict(round(1e9 * (at_s + 0.85)))
+        if number >= 40:
+            sure = found.period_s is not None and found.confidence >= TUNING.tolerances.min_confidence
+            right.append(sure and found.period_s is not None and abs(found.period_s.value / 10 - 1) < 0.05)
+    assert np.mean(right) > 0.8
