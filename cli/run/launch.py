@@ -36,7 +36,9 @@ def start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.
         # Descriptors inherited from the user belong to the command; Python's own are close-on-exec.
         return subprocess.Popen(command, env=dict(environment), close_fds=False)
     except FileNotFoundError:
-        raise LaunchError(EXIT_NOT_FOUND, f"{command[0]}: command not found") from None
+        is_there = "/" in command[0] and os.path.exists(command[0])  # then its interpreter or loader is missing
+        text = "the interpreter that it names was not found" if is_there else "command not found"
+        raise LaunchError(EXIT_NOT_FOUND, f"{command[0]}: {text}") from None
     except OSError as error:
         raise LaunchError(EXIT_NOT_EXECUTABLE, f"{command[0]}: {error.strerror}") from None
 

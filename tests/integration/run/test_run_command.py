@@ -58,12 +58,21 @@ def test_program_behaves_as_untraced(tmp_path: Path, script: str) -> None:
     assert traced.stderr == plain.stderr
 
 
-@pytest.mark.parametrize(("name", "status"), [("./absent", 127), ("./data", 126)])
-def test_command_that_cannot_be_started_ends_as_in_a_shell(tmp_path: Path, name: str, status: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "status", "reason"),
+    [
+        ("./absent", 127, "command not found"),
+        ("./script", 127, "the interpreter that it names was not found"),
+        ("./data", 126, "Permission denied"),
+    ],
+)
+def test_command_that_cannot_be_started_ends_as_in_a_shell(tmp_path: Path, name: str, status: int, reason: str) -> None:
     (tmp_path / "data").write_text("no program")
+    (tmp_path / "script").write_text("#!/absent/interpreter\n")
+    (tmp_path / "script").chmod(0o755)
     done = iotide("run", "--", name, cwd=tmp_path)
     assert done.returncode == status
-    assert name in done.stderr
+    assert f"{name}: {reason}" in done.stderr
     assert not list(tmp_path.glob("iotide-*"))
 
 
