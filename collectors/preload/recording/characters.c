@@ -244,7 +244,7 @@ void iotide_prepare_output(FILE *stream, int64_t bytes, bool may_end_line) {
     if (!stream || !iotide_is_emptied(stream, bytes, may_end_line) || !has_streams() || !(of = characters_of(stream)) ||
         !is_to_pipe(of, stream))
         return;
-    visit_streams_of_thread(record_read);
+    iotide_visit_streams(false, is_of_thread, record_read); /* the program may have locked the output */
     set_unrecorded(of, 0); /* what the call cannot write is written nowhere */
     iotide_self.is_output_ready = true;
 }
@@ -256,7 +256,7 @@ static void continue_read(struct iotide_characters *of, const FILE *stream) {
 
 static void continue_after_output(void) {
     iotide_self.is_output_ready = false;
-    visit_streams_of_thread(continue_read);
+    iotide_visit_streams(false, is_of_thread, continue_read);
 }
 
 /* ---- calls ---- */

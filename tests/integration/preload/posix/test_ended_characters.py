@@ -10,6 +10,7 @@ import pytest
 from iotide.events import Kind
 from iotide.events.losses import LAST_CHARACTERS, LAST_CHARACTERS_BYTES
 from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
 from support.tracing.compiled_programs import built
 from support.tracing.programs import need
 from support.tracing.tracing import Tracing
@@ -162,6 +163,15 @@ def test_process_killed_after_it_has_written_to_a_pipe_has_lost_what_it_may_have
     tracing.run([program, file, use, "1", "written-kill"])
     assert tracing.bytes_by_path(Kind.READ)[str(file)] == READ
     assert lost(tracing) == {LAST_CHARACTERS: 1, LAST_CHARACTERS_BYTES: BUFFER - READ}
+
+
+def test_output_that_the_program_has_locked_waits_for_no_thread_that_flushes_all(
+    tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, file: Path
+) -> None:
+    """libc locks its list of streams before each stream, so what is done while a stream is locked must not lock it."""
+    seconds = str(round(DEADLINE_S / 2))
+    done = tracing.run([built(tmp_path_factory, "locked_output.c"), file, seconds])
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_forked_child_has_losses_of_its_own(tracing: Tracing, program: Path, file: Path) -> None:
