@@ -8,12 +8,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ...call_classes import CALLS
 from ...source import Input
 from .line import LINE, UNFINISHED, LineKind, Lines, Times, scan
 from .native_library import native
 
 EXPECTED: Final = 'a line such as 4711 12:00:00.123456 read(3</tmp/x>, "", 4096) = 0 <0.000012> (strace -f -tt -T -y)'
 
+_UNRETURNED: Final = "I/O calls whose end is not in the log: their process was killed, or the log ends before"
 _NOT_CALLS: Final = (
     (b"+++ ", "exited"),
     (b"--- ", "signal"),
@@ -147,7 +149,8 @@ class CallAssembler:
 
     def finish(self) -> None:
         """Count the halves without a second half."""
-        self._about.counters["calls_never_resumed"] += len(self._halves)
+        for half in self._halves.values():
+            self._count_unreturned(half)
         self._halves.clear()
         self._stored_bytes = 0
 
@@ -233,8 +236,8 @@ class CallAssembler:
             problem = "the beginning of the resumed call is missing"
             self._about.malformed(first_line + at, problem, "its <unfinished ...> half")
         elif reason := reason_to_ignore(text):
-            if reason == "exited" and self._pop_half(pid):
-                self._about.counters["calls_never_resumed"] += 1
+            if reason == "exited" and (half := self._pop_half(pid)):
+                self._count_unreturned(half)
             self._about.counters[f"lines_ignored:{reason}"] += 1
         else:
             problem = "the line is no completed call, half of one, signal or exit"
@@ -243,14 +246,19 @@ class CallAssembler:
 
     def _store_half(self, pid: int, half: Half) -> None:
         self._about.counters["lines_ignored:unfinished"] += 1
-        lost = int(self._pop_half(pid) is not None)
+        if earlier := self._pop_half(pid):
+            self._count_unreturned(earlier)
         self._halves[pid] = half
         self._stored_bytes += len(half.text)
         while len(self._halves) > MAX_HALVES or self._stored_bytes > MAX_HALVES_BYTES:
-            self._pop_half(next(iter(self._halves)))
-            lost += 1
-        if lost:
-            self._about.counters["calls_never_resumed"] += lost
+            if oldest := self._pop_half(next(iter(self._halves))):
+                self._count_unreturned(oldest)
+
+    def _count_unreturned(self, half: Half) -> None:
+        """Count a call without its second half. I/O calls are reported: their bytes are not known."""
+        self._about.counters["calls_never_resumed"] += 1
+        if half.text.partition(b"(")[0].decode(errors="replace") in CALLS:
+            self._about.unsupported.add(_UNRETURNED)
 
     def _pop_half(self, pid: int) -> Half | None:
         half = self._halves.pop(pid, None)

@@ -374,6 +374,21 @@ def test_pending_halves_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert about.counters["calls_never_resumed"] == 5
 
 
+def test_calls_that_never_return_are_told_if_they_are_of_io() -> None:
+    _, about = parse(
+        StraceParser,
+        text_of(
+            '1 1795229276.1 write(3</x>, "a", 1 <unfinished ...>',
+            "2 1795229276.1 futex(0x1, FUTEX_WAIT <unfinished ...>",
+            '3 1795229276.1 pwrite64(3</x>, "a", 1, 0 <unfinished ...>',
+            "3 1795229276.2 +++ killed by SIGKILL +++",
+            "4 1795229276.3 close(3</x>) = 0 <0.1>",
+        ),
+    )
+    assert about.counters["calls_never_resumed"] == 3
+    assert [count for what, count in about.unsupported.counts.items() if "end is not in the log" in what] == [2]
+
+
 def test_pending_halves_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide.collectors.sources.strace.unfinished_calls.MAX_HALVES_BYTES", 50)
     halves = [f'{pid} 1795229276.1 unlink("/{"x" * 20}" <unfinished ...>' for pid in (1, 2, 3)]
