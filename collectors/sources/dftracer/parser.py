@@ -103,7 +103,7 @@ class DftracerParser:
                 if len(self._names) < MAX_NAMES:
                     self._names[str(says.value)] = says.name
                 else:
-                    self.counters["names_dropped"] += 1
+                    self._about.unsupported.add(f"names of files, nodes and texts beyond {MAX_NAMES:,}")
         elif says.name == "time_metric" or says.name == "rank":
             for process in self._of_pid(record, says):
                 process.learn(str(says.name), says.value)

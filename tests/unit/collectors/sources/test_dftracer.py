@@ -31,6 +31,13 @@ def rows(*lines: bytes) -> list[dict[str, Any]]:
     return only_stream(parse(DftracerParser, b"".join(lines))[0]).rows()
 
 
+def test_names_beyond_the_bound_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide.collectors.sources.dftracer.parser.MAX_NAMES", 1)
+    names = [FILE.replace('"cd"', f'"{number}"').encode() + b"\n" for number in range(3)]
+    _, about = parse(DftracerParser, b"".join(names) + line())
+    assert about.unsupported.counts["names of files, nodes and texts beyond 1"] == 2
+
+
 def test_every_call_of_a_real_run_comes_back() -> None:
     source = open_file(DATA / "dftracer-calls.pfw.gz", Origin(job="job"))
     stream = only_stream(collect(read_all(source)))
