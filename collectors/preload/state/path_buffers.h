@@ -10,8 +10,5 @@
 char *iotide_acquire_path_buffer(void); /* IOTIDE_PATH_BUFFER_BYTES bytes, or NULL if all are in use */
 void iotide_release_path_buffer(char *scratch);
 void iotide_reset_path_buffers(void);
-/* Acquires an exclusive resource without waiting, unless its holder (0: none) has it; frame: of the caller. A
- * resource whose holder was abandoned by a handler's siglongjmp is free again. */
-bool iotide_try_acquire(_Atomic uint64_t *holder, const void *frame);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/raw_syscall.h"
 #include "state/region.h"
+#include "state/locks.h"
 #include "state/path_buffers.h"
 #include "state/state.h"
 #include "state/filters.h"
@@ -29,7 +30,7 @@ static struct stored_path {
     uint32_t length;
     char text[IOTIDE_MAX_STORED_PATH];
 } texts[KNOWN_TEXTS];
-FORK_WRITTEN static _Atomic uint64_t texts_owner; /* a borrower of path_buffers.h; 0: none */
+FORK_WRITTEN static _Atomic uint64_t texts_owner; /* of locks.h; 0: none */
 FORK_WRITTEN static _Atomic uint32_t next_file;
 FORK_WRITTEN static _Atomic uint32_t next_string;
 FORK_WRITTEN static _Atomic uint32_t next_call;

@@ -1,14 +1,15 @@
 /* Handles of the libraries above libc, by the library's own value. A bounded table in stripes. A stripe's lock is
- * held for tens of instructions, and a thread that does not get it soon proceeds without the table. */
+ * held for tens of instructions. A thread waits for a holder that has lost its processor, but not for one that never
+ * proceeds. */
 #include "tables/handle_map.h"
 #include "tables/path_cache.h"
+#include "state/locks.h"
 #include "state/state.h"
 
 #include <string.h>
 
 #define STRIPES 256
 #define STRIPE 256 /* objects that hash to one stripe; hands[] wraps around at it */
-#define SPINS 2000
 #define GENERATIONS 0x7fffffff
 
 struct object {
@@ -22,7 +23,9 @@ struct object {
 static struct object objects[STRIPES][STRIPE];
 static uint16_t counts[STRIPES];
 static uint8_t eviction_positions[STRIPES]; /* position at which eviction from a full stripe continues */
-FORK_WRITTEN static _Atomic bool locked[STRIPES];
+/* State of a lock: free, a mark of its holder, or abandoned: its holder did not proceed while another thread waited. */
+enum { FREE, FIRST_MARK, ABANDONED = UINT8_MAX };
+FORK_WRITTEN static _Atomic uint8_t locks[STRIPES];
 static _Atomic uint64_t used[STRIPES / 64]; /* one bit per stripe: whether it has objects */
 FORK_WRITTEN static _Atomic uint32_t next_handle;
 
@@ -36,18 +39,22 @@ static uint32_t stripe_of(uint32_t space, uint64_t value) {
 }
 
 static bool lock(uint32_t stripe) {
-    for (int i = 0; i < SPINS; i++) {
-        if (!atomic_load_explicit(&locked[stripe], memory_order_relaxed) &&
-            !atomic_exchange_explicit(&locked[stripe], true, memory_order_acquire))
+    struct iotide_lock_wait wait = {0};
+    uint8_t state, own = (uint8_t)(FIRST_MARK + iotide_thread_mark() % (ABANDONED - FIRST_MARK));
+    do {
+        state = atomic_load_explicit(&locks[stripe], memory_order_relaxed);
+        if (state == FREE && atomic_compare_exchange_strong_explicit(&locks[stripe], &state, own, memory_order_acquire,
+                                                                      memory_order_relaxed))
             return true;
-        __asm__ volatile("" ::: "memory");
-    }
+        wait.is_hopeless = state == ABANDONED || state == own;
+    } while (iotide_await_lock(&wait));
+    atomic_compare_exchange_strong_explicit(&locks[stripe], &state, ABANDONED, memory_order_relaxed, memory_order_relaxed);
     iotide_count_overflow(BOUND_CONTENDED);
     return false;
 }
 
 static void unlock(uint32_t stripe) {
-    atomic_store_explicit(&locked[stripe], false, memory_order_release);
+    atomic_store_explicit(&locks[stripe], FREE, memory_order_release);
 }
 
 static bool has_any(uint32_t stripe) {
@@ -143,6 +150,6 @@ struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
 /* Holders of locks remained in the parent. */
 FREQUENT void iotide_reset_handles(void) {
     for (int i = 0; i < STRIPES; i++)
-        atomic_store_explicit(&locked[i], false, memory_order_relaxed);
+        atomic_store_explicit(&locks[i], FREE, memory_order_relaxed);
     iotide_reset_file_cache();
 }

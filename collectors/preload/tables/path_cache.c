@@ -2,12 +2,11 @@
  * have no definitions of them. So each is defined again when its number belongs to another region. */
 #include "tables/path_cache.h"
 #include "tables/definitions.h"
-#include "state/path_buffers.h"
+#include "state/locks.h"
 
 #include <string.h>
 
 #define CACHED_PATHS 512 /* files; one whose entry is overwritten by a later one has no name from then on */
-#define SPINS 2000
 
 static struct cached_path {
     uint32_t mark; /* identifies the entry: its index, and how often it was overwritten; 0: empty */
@@ -16,17 +15,24 @@ static struct cached_path {
     uint32_t length;
     char text[IOTIDE_MAX_STORED_PATH];
 } all[CACHED_PATHS];
-FORK_WRITTEN static _Atomic uint64_t holder; /* a borrower of path_buffers.h; 0: none */
+FORK_WRITTEN static _Atomic uint64_t holder; /* of locks.h; 0: none */
+FORK_WRITTEN static _Atomic bool is_abandoned; /* the holder still had it after the longest wait */
 
-/* A thread that does not get the lock soon proceeds without it. */
 static bool lock(void) {
-    for (int i = 0; i < SPINS; i++)
+    struct iotide_lock_wait wait = {0};
+    do {
         if (iotide_try_acquire(&holder, __builtin_frame_address(0)))
             return true;
+        wait.is_hopeless = atomic_load_explicit(&is_abandoned, memory_order_relaxed) ||
+                           iotide_is_own(atomic_load_explicit(&holder, memory_order_relaxed));
+    } while (iotide_await_lock(&wait));
+    atomic_store_explicit(&is_abandoned, true, memory_order_relaxed);
     return false;
 }
 
 static void unlock(void) {
+    if (atomic_load_explicit(&is_abandoned, memory_order_relaxed))
+        atomic_store_explicit(&is_abandoned, false, memory_order_relaxed);
     atomic_store_explicit(&holder, 0, memory_order_release);
 }
 
@@ -63,5 +69,6 @@ uint32_t iotide_cached_file(uint32_t mark) {
 }
 
 FREQUENT void iotide_reset_file_cache(void) {
-    unlock();
+    atomic_store_explicit(&holder, 0, memory_order_relaxed);
+    atomic_store_explicit(&is_abandoned, false, memory_order_relaxed);
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from iotide.collectors.wrappers.sources import PRELOAD
 from iotide.events import Kind
+from support.system.waiting import DEADLINE_S
 from support.tracing.compiled_programs import built, core_sources
 from support.tracing.own_accounts import account, run_both
 from support.tracing.programs import need, need_header
@@ -85,6 +86,22 @@ def test_thread_sanitizer_finds_nothing_in_the_core(
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
     dropped = sum(count for name, count in tracing.source.counters.items() if name.startswith("events_dropped"))
     assert tracing.calls()["work"] + dropped == 4 * 8 * 400
+
+
+def test_thread_that_loses_its_processor_with_a_lock_costs_others_no_details(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    flags = [
+        "-std=gnu11",
+        "-ftls-model=initial-exec",
+        "-Wl,--wrap=iotide_count_overflow",
+        f"-I{PRELOAD}",
+        "-lm",
+        "-ldl",
+    ]
+    program = built(tmp_path_factory, "preempted_holder.c", *map(str, core_sources()), *flags)
+    done = subprocess.run([program], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "50 found, 0 without the table\n", "")
 
 
 def test_libraries_take_little_of_each_threads_stack() -> None:
