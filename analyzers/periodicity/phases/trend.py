@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -13,9 +14,7 @@ from .changes import last_change, line_through
 from .phases import Floats
 
 _INTERVALS = TUNING.intervals
-_SHORTEST_CYCLE = 2  # values
-_SHOWN = 3  # repetitions that show a pattern
-_LONGEST_CYCLE = 12  # values; longer ones are shifts of equal phases
+_SHORTEST_CYCLE: Final = 2  # values
 
 
 class Trend(Struct, frozen=True):
@@ -97,7 +96,7 @@ def cycle_of(values: Floats, resolved: float) -> int:
         resolved: variance of their resolution.
     """
     n = len(values)
-    if n < _SHOWN * _SHORTEST_CYCLE:
+    if n < _INTERVALS.min_repetitions * _SHORTEST_CYCLE:
         return 0
     mean = float(values.sum()) / n
     off = values - mean
@@ -106,7 +105,7 @@ def cycle_of(values: Floats, resolved: float) -> int:
         return 0
     # neighbours are alike in a trend or a walk, too
     whole = min(whole, _half_square(values, 1)) + resolved
-    for cycle in range(_SHORTEST_CYCLE, min(n // _SHOWN, _LONGEST_CYCLE) + 1):
+    for cycle in range(_SHORTEST_CYCLE, min(n // _INTERVALS.min_repetitions, _INTERVALS.max_pattern) + 1):
         ratio = (_half_square(values, cycle) + resolved) / whole
         if ratio > 1 - TUNING.secondary_periods.min_explained_share:
             continue
