@@ -194,9 +194,10 @@ def _print_environment(options: CollectOptions, tracer: dict[str, Any]) -> None:
     rebuild_stale_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
     settings = settings.model_copy(update={"paced": options.pace is not None})
     made = traced_environment({}, options.gate.absolute(), options.job or "", settings)
-    for variable, value in made.items():
+    for variable, value in made.items():  # before the first is printed: env would use a part
         if len(value.split()) > 1:
             raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
+    for variable, value in made.items():
         if value:
             click.echo(os.fsencode(f"{variable}={value}"))  # the bytes of a path, also in a locale that lacks them
 

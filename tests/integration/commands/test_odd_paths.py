@@ -293,6 +293,12 @@ def test_environment_has_the_socket_in_every_locale(here: Path, name: bytes, var
     assert b"IOTIDE_SOCKET=" + bytes(here) + b"/" + name in done.stdout.splitlines()
 
 
+def test_environment_that_env_cannot_pass_on_is_not_printed_in_part() -> None:
+    refused = run("collect", "--socket", "gate", "--job", "a b", "--print-environment")
+    assert refused.stdout == ""
+    assert isinstance(refused.exception, ConfigError | SystemExit)
+
+
 def program_in(place: str, folder: Path) -> str:
     """Return the path of a shell, which has an odd name if that is the place."""
     if place == "program":
