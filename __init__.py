@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .api import open as open  # noqa: A004
     from .api import show as show
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 _API = ("connect", "open", "show")
 
