@@ -25,7 +25,7 @@ def test_cause_is_found_first_and_is_gone_when_it_is_mended(pair: Pair, tmp_path
     flushing_s = slow["spent"]["sync_s"]
     if pair.cause == "fsync" and flushing_s < 2 * max(AdviceSettings().floor_s, slow["floor_share"] * slow["run_s"]):
         pytest.skip(f"a flush is too fast on this file system for a finding: {flushing_s:.3f} s in all")
-    assert causes[:1] == [pair.cause]
+    assert causes[:1] == [pair.cause], slow
     first = slow["findings"][0]
     assert first["change"]
     assert (first["gain_s"] > 0) is pair.costs_time

@@ -101,7 +101,7 @@ PAIRS = (
     Pair("read_back", "read_back"),
     Pair("chunks", "chunks"),
     Pair("single_rows", "small_requests", flags=("-I/usr/include/hdf5/serial", "-lhdf5_serial")),
-    Pair("checkpoints", "checkpoints", advise=("--mtbf", "20")),
+    Pair("checkpoints", "checkpoints", advise=("--mtbf", "60")),
     Pair("shared_file", "small_shared", ranks=2),
     Pair("one_rank", "imbalance", ranks=2),
     Pair("overlapping", "conflict", ranks=2, costs_time=False),
