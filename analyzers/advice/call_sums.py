@@ -149,7 +149,8 @@ class Table(Packed):
     @property
     def dropped(self) -> int:
         """Amount added under fallback keys, in units of the first column."""
-        self.merge()
+        if len(self._keys) + self._length > self._budget:  # else there is room for all buffered rows
+            self.merge()
         return self._dropped
 
     def rows(self) -> Rows:

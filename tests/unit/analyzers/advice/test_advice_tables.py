@@ -36,7 +36,7 @@ class PlainTable:
         row[2], row[3] = min(row[2], least), max(row[3], most)
 
 
-@given(st.lists(st.tuples(st.lists(row, min_size=1, max_size=9), st.sampled_from(["", "merge", "restore"]))))
+@given(st.lists(st.tuples(st.lists(row, min_size=1, max_size=9), st.sampled_from(["", "merge", "dropped", "restore"]))))
 @settings(deadline=None)
 def test_table_has_the_sums_of_all_rows(steps: list[tuple[list[tuple[int, ...]], str]]) -> None:
     table, plain = Table(BUDGET, WIDTH), PlainTable()
@@ -47,6 +47,8 @@ def test_table_has_the_sums_of_all_rows(steps: list[tuple[list[tuple[int, ...]],
             plain.add(*each[:4], each[3] + each[4])
         if then == "merge":
             table.merge()
+        elif then == "dropped":
+            assert table.dropped == plain.dropped
         elif then == "restore":
             table = restore(snapshot(table))
     assert table.dropped == plain.dropped
