@@ -134,13 +134,22 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
     assert "Usage" in done.stderr
 
 
-async def test_recipe_for_slurm_ends_with_everything_acknowledged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("request_line", "tasks", "status"),
+    [("--nodes=2", 2, 0), ("--nodes=2 --ntasks-per-node=2", 4, 3), ("--ntasks=5", 5, 0)],
+    ids=["nodes", "tasks per node", "tasks"],
+)
+async def test_recipe_for_slurm_ends_with_everything_acknowledged(
+    tmp_path: Path, request_line: str, tasks: int, status: int
+) -> None:
     (recipe,) = re.findall(r"```\n(#!/bin/sh\n#SBATCH.*?)```", (DOCS / "operations.md").read_text(), re.DOTALL)
-    (tmp_path / "simulation").write_text(f"#!{sys.executable}\n{WRITER.format(count=5000)}\n")
+    (tmp_path / "simulation").write_text(
+        f"#!{sys.executable}\n{WRITER.format(count=5000)}\nraise SystemExit({status})\n"
+    )
     (tmp_path / "simulation").chmod(0o755)
     with slurm(tmp_path) as cluster:
         async with serving(linger_s=0.2) as server:
-            script = recipe.replace("--nodes=4", "--nodes=2").replace("/tmp/", f"{cluster.node_folder}/")
+            script = recipe.replace("--nodes=4", request_line).replace("/tmp/", f"{cluster.node_folder}/")
             script = script.replace("tcp://10.1.0.1:9787", server.ingest_endpoint)
             (tmp_path / "job.sh").write_text(script)
             environment = cluster.environment | {"USER": "root"}
@@ -150,13 +159,14 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(tmp_path: Path
             done = await asyncio.to_thread(
                 subprocess.run, batch, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
-            assert done.returncode == 0, (tmp_path / "job.out").read_text()
+            told = (tmp_path / "job.out").read_text()
+            assert done.returncode == status, told
             (job,) = server.aggregator.jobs.values()
-            assert job.bytes_written == 2 * 5000 * 1000
-            assert summary_of(job, 0).ranks == 2
+            assert job.bytes_written == tasks * 5000 * 1000
+            assert summary_of(job, 0).ranks == tasks
             assert not server.aggregator.counters["events_dropped"]
             assert began_s - 1 <= job.ends_at_s - 7 * 60 <= time.time()  # it counts whole seconds
-            assert (tmp_path / "job.out").read_text() == ""
+            assert [line for line in told.splitlines() if not line.startswith("srun: error: node")] == []
 
 
 @pytest.mark.parametrize(
