@@ -134,13 +134,22 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
     assert "Usage" in done.stderr
 
 
+def printed_by_jobs(folder: Path) -> str:
+    return "".join(path.read_text() for path in folder.glob("*.out") if path.stem.isdecimal())
+
+
 @pytest.mark.parametrize(
-    ("request_line", "tasks", "status"),
-    [("--nodes=2", 2, 0), ("--nodes=2 --ntasks-per-node=2", 4, 3), ("--ntasks=5", 5, 0)],
-    ids=["nodes", "tasks per node", "tasks"],
+    ("request_line", "jobs", "tasks", "status"),
+    [
+        ("--nodes=2", 1, 2, 0),
+        ("--nodes=2 --ntasks-per-node=2", 1, 4, 3),
+        ("--ntasks=5", 1, 5, 0),
+        ("--nodes=2 --array=0-2", 3, 2, 0),
+    ],
+    ids=["nodes", "tasks per node", "tasks", "array"],
 )
 async def test_recipe_for_slurm_ends_with_everything_acknowledged(
-    tmp_path: Path, request_line: str, tasks: int, status: int
+    tmp_path: Path, request_line: str, jobs: int, tasks: int, status: int
 ) -> None:
     (recipe,) = re.findall(r"```\n(#!/bin/sh\n#SBATCH.*?)```", (DOCS / "operations.md").read_text(), re.DOTALL)
     (tmp_path / "simulation").write_text(
@@ -154,18 +163,19 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(
             (tmp_path / "job.sh").write_text(script)
             environment = cluster.environment | {"USER": "root"}
             environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-            batch = [need("sbatch"), "--wait", "--time=7", "--output=job.out", "job.sh"]
+            batch = [need("sbatch"), "--wait", "--time=7", "--output=%j.out", "job.sh"]
             began_s = time.time()
             done = await asyncio.to_thread(
                 subprocess.run, batch, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
-            told = (tmp_path / "job.out").read_text()
+            told = await asyncio.to_thread(printed_by_jobs, tmp_path)
             assert done.returncode == status, told
-            (job,) = server.aggregator.jobs.values()
-            assert job.bytes_written == tasks * 5000 * 1000
-            assert summary_of(job, 0).ranks == tasks
+            assert len(server.aggregator.jobs) == jobs
+            for job in server.aggregator.jobs.values():
+                assert job.bytes_written == tasks * 5000 * 1000
+                assert summary_of(job, 0).ranks == tasks
+                assert began_s - 1 <= job.ends_at_s - 7 * 60 <= time.time()  # it counts whole seconds
             assert not server.aggregator.counters["events_dropped"]
-            assert began_s - 1 <= job.ends_at_s - 7 * 60 <= time.time()  # it counts whole seconds
             assert [line for line in told.splitlines() if not line.startswith("srun: error: node")] == []
 
 
