@@ -245,7 +245,8 @@ def score_candidates(
     else:
         phases = segmenter.refined(without_cut_phase(phases, cut))
         phases, measured = _measured(segmenter, phases, hypothesis, cut)
-        if measured is not None and (measured.missed or measured.stray) and _misses_phases(segmenter, phases):
+        has_longer = measured is not None and (measured.missed or measured.stray or measured.cycle)
+        if has_longer and _misses_phases(segmenter, phases):
             measured = regularity(phases, shortest_interval(hypothesis), allow_missed=False)
         elif measured is not None:
             phases, measured = with_ramps(segmenter, phases, measured, shortest_interval(hypothesis))
@@ -273,6 +274,8 @@ def _recent_period(measured: Regularity, recent: int) -> float | None:
         recent: number of the latest phases.
     """
     period = measured.period
+    if measured.cycle:
+        return period  # of whole patterns; the latest few intervals may be the shorter ones
     latest = measured.intervals[-recent:]
     mean = float(latest.sum()) / len(latest)
     if measured.drift:

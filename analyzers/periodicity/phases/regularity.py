@@ -16,7 +16,7 @@ from .changes import LONGER, last_change
 from .memoized import memoized
 from .missed_phases import RESOLVED, classify_intervals
 from .phases import Floats, Phases
-from .trend import latest, trend_of
+from .trend import cycle_of, deviation_from_cycle, latest, means_of_cycle, trend_of
 
 _INTERVALS = TUNING.intervals
 _BIN_VARIANCE = 1 / 12  # variance of an interval's resolution, bins squared
@@ -39,6 +39,8 @@ class Regularity(Struct, frozen=True, eq=False):
         pauses: distances from the ends of phases to the next starts, bins, if these are far more regular; ``chance`` is
             then that of the pauses. Otherwise None.
         pause_spread: standard deviation of the pauses over the period.
+        cycle: number of intervals after which they, or the pauses, repeat a pattern, e.g. 4 if each fourth one is
+            longer; 0 if they do not. The spread is then that around the pattern.
     """
 
     period: float
@@ -51,6 +53,7 @@ class Regularity(Struct, frozen=True, eq=False):
     drift: float = 0.0
     pauses: Floats | None = None
     pause_spread: float = 0.0
+    cycle: int = 0
 
     @property
     def clock_spread(self) -> float:
@@ -73,7 +76,7 @@ def regularity(phases: Phases, shortest: float = 0.0, *, allow_missed: bool = Tr
     Args:
         phases: phases.
         shortest: shortest interval that the segmentation allows, bins.
-        allow_missed: whether phases may have been missed, or may be late.
+        allow_missed: whether phases may have been missed, may be late, or may repeat a pattern of intervals.
     """
     return None if len(phases) < 2 else _regularity(phases.start, phases.end, shortest, allow_missed)
 
@@ -105,9 +108,11 @@ def _regularity(start: Floats, end: Floats, shortest: float, allow_missed: bool)
         since = _since(len(start), found.intervals[change:], shortest)
         # of a walk that turns at its bounds, the latest intervals are levels, too, but less even
         found = since if since.spread < TUNING.tolerances.on_time else found
-    if found.spread > TUNING.tolerances.equal_spread:
-        found = _with_missed_phases(found, shortest, allow_missed=allow_missed)
-    return _with_drift(found)
+    if found.spread <= TUNING.tolerances.equal_spread:
+        return _with_drift(found)
+    if allow_missed and (pattern := _pattern_of(found, shortest)) is not None:
+        return pattern
+    return _with_drift(_with_missed_phases(found, shortest, allow_missed=allow_missed))
 
 
 def _is_first_stray(found: Regularity) -> bool:
@@ -213,7 +218,34 @@ def _deviation(pauses: Floats) -> float:
 
 def _has_longer(intervals: Floats) -> bool:
     """Return whether an interval is so long that it may span a missed phase."""
-    return float(intervals.max()) >= LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
+    return float(intervals.max()) >= LONGER * _usual(intervals)
+
+
+def _usual(intervals: Floats) -> float:
+    """Return the median, the shorter one of two."""
+    return float(np.sort(intervals)[(len(intervals) - 1) // 2])
+
+
+def _pattern_of(found: Regularity, shortest: float) -> Regularity | None:
+    """Measure intervals around the pattern that they repeat; None if they repeat none.
+
+    They are as regular as their deviations from it, and by chance as often as fewer intervals for each place of it.
+    Each must be on time. Intervals that are so long that a phase may be missing are rests, or these phases are bursts
+    of longer ones. Before ones that are so short, phases are extra.
+    """
+    intervals = found.intervals
+    n, cycle = len(intervals), cycle_of(intervals, RESOLVED)
+    if not cycle:
+        return None
+    means, usual, tolerance = means_of_cycle(intervals, cycle, RESOLVED), _usual(intervals), TUNING.tolerances.on_time
+    if max(means) >= (2 - tolerance) * usual or min(means) <= _INTERVALS.max_extra_interval * usual:
+        return None
+    period = sum(means) / cycle
+    if float(np.abs(intervals - np.array(means)[np.arange(-n, 0) % cycle]).max()) > tolerance * period:
+        return None
+    spread = math.hypot(deviation_from_cycle(intervals, cycle), math.sqrt(_BIN_VARIANCE)) / period
+    chance = _INTERVALS.max_pattern * chance_of(spread / _free(shortest, period), n - cycle + 1)
+    return replace(found, period=period, spread=spread, chance=min(chance, 1.0), cycle=cycle)
 
 
 def _with_missed_phases(found: Regularity, shortest: float, *, allow_missed: bool) -> Regularity:
@@ -295,5 +327,9 @@ def _mean_and_spread(values: Floats, resolved: float) -> tuple[float, float]:
 def _measure(intervals: Floats, shortest: float) -> Regularity:
     n = len(intervals)
     period, spread = _mean_and_spread(intervals, _BIN_VARIANCE)
-    free = max(1 - shortest / period, 1e-3)  # share of an interval available to chance
-    return Regularity(period, spread, chance_of(spread / free, n), intervals)
+    return Regularity(period, spread, chance_of(spread / _free(shortest, period), n), intervals)
+
+
+def _free(shortest: float, period: float) -> float:
+    """Return the share of an interval that is available to chance."""
+    return max(1 - shortest / period, 1e-3)

@@ -133,6 +133,17 @@ def at_places_like(values: Floats, cycle: int, skipped: int, resolved: float) ->
     return np.asarray(values[like[place]])
 
 
+def means_of_cycle(values: Floats, cycle: int, resolved: float, skipped: int = 0) -> tuple[float, ...]:
+    """Return the mean at each place of a pattern, beginning with the next value; arguments as in ``at_places_like``."""
+    places = (at_places_like(values, cycle, skipped + ahead, resolved) for ahead in range(cycle))
+    return tuple(float(each.sum()) / len(each) for each in places)
+
+
+def deviation_from_cycle(values: Floats, cycle: int) -> float:
+    """Return the standard deviation of values around those at the same place of a pattern."""
+    return math.sqrt(_half_square(values, cycle))
+
+
 def _half_square(values: Floats, distance: int) -> float:
     """Return half the mean square of the differences of values at a distance: the variance of independent ones."""
     off = values[distance:] - values[:-distance]

@@ -12,7 +12,7 @@ from .. import compiled
 from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats
 from ..phases.regularity import Regularity
-from ..phases.trend import at_next, at_places_like, cycle_of, latest
+from ..phases.trend import at_next, at_places_like, cycle_of, latest, means_of_cycle
 from ..tuning import TUNING
 from .shifts import Shifts
 
@@ -142,7 +142,7 @@ def clock_of(regularity: Regularity, start: Floats) -> Clock:
         regularity: regularity of the phases.
         start: starts of all these phases, bins.
     """
-    if (clock := _repeating(regularity, start)) is not None:
+    if (clock := _repeating(regularity)) is not None:
         return clock
     if regularity.pauses is None:
         if regularity.drift:
@@ -160,26 +160,17 @@ def clock_of_starts(clock: Clock, regularity: Regularity) -> Clock:
     return _drifting(regularity) if regularity.drift and clock.from_end else clock
 
 
-def _repeating(regularity: Regularity, start: Floats) -> Clock | None:
-    """Return the clock of intervals, or of pauses, that repeat a pattern, e.g. each fourth one is longer.
-
-    Intervals that are so long that a phase may be missing are rests between shifts instead.
-    """
-    if regularity.drift:
+def _repeating(regularity: Regularity) -> Clock | None:
+    """Return the clock of intervals, or of pauses, that repeat a pattern, e.g. each fourth one is longer."""
+    if regularity.drift or regularity.missed or regularity.stray:
         return None
     pauses = regularity.pauses
-    intervals = regularity.intervals if pauses is None else pauses
-    if regularity.missed or regularity.stray:
-        intervals = start[1:] - start[:-1]
-        if pauses is not None or float(intervals.max()) > (2 - TUNING.tolerances.on_time) * regularity.period:
-            return None
-    cycle = cycle_of(intervals, RESOLVED)
-    if not cycle:
+    values = regularity.intervals if pauses is None else pauses
+    if not (cycle := regularity.cycle or cycle_of(values, RESOLVED)):
         return None
-    places = [at_places_like(intervals, cycle, ahead, RESOLVED) for ahead in range(cycle)]
-    values, means = places[0], [float(each.sum()) / len(each) for each in places]
-    spread = math.sqrt(float(values.var()) * len(values) / max(len(values) - 1, 1) + RESOLVED) / regularity.period
-    return Clock(values, pauses is not None, spread, cycle=tuple(means))
+    like = at_places_like(values, cycle, 0, RESOLVED)
+    spread = math.sqrt(float(like.var()) * len(like) / max(len(like) - 1, 1) + RESOLVED) / regularity.period
+    return Clock(like, pauses is not None, spread, cycle=means_of_cycle(values, cycle, RESOLVED))
 
 
 def _drifting(regularity: Regularity) -> Clock:

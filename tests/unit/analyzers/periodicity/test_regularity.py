@@ -272,3 +272,25 @@ def test_of_very_many_intervals_several_may_be_left_out() -> None:
     found = measured(intervals, 1.0)
     assert found.stray > 30
     assert 0 <= found.chance < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_period_of_intervals_that_repeat_a_pattern_is_their_mean(seed: int) -> None:
+    """Long intervals at the same place of each pattern are no missed phases, pauses, or phases of their own."""
+    rng = np.random.default_rng(seed)
+    cycle, shortest = int(rng.integers(2, 7)), rng.uniform(20, 400)
+    pattern = np.where(np.arange(cycle) == 0, rng.uniform(1.4, 1.7), 1.0)
+    intervals = shortest * np.tile(pattern, 9) * rng.normal(1, rng.uniform(0.002, 0.02), 9 * cycle)
+    found = measured(intervals, 0.1 * shortest)
+    assert (found.cycle, found.missed, found.stray) == (cycle, 0, 0)
+    assert found.period == pytest.approx(shortest * float(pattern.mean()), rel=0.02)
+    assert found.spread < 0.03
+    assert found.chance < 1e-6
+
+
+def test_even_and_uneven_intervals_repeat_no_pattern() -> None:
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        assert measured(100 * rng.normal(1, rng.uniform(0.002, 0.05), 24)).cycle == 0
+    found = [measured(100 * np.random.default_rng(seed).normal(1, 0.25, 24)).cycle > 0 for seed in range(400)]
+    assert sum(found) <= 4

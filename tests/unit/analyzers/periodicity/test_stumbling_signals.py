@@ -224,3 +224,20 @@ def test_volume_of_the_next_phase_follows_a_growth(growth: float) -> None:
     expected = found.next_phase.volume_bytes
     assert expected.value == pytest.approx(volume[-1], rel=0.03)
     assert expected.low <= volume[-1] <= expected.high
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("seed", range(24))
+def test_period_of_a_pattern_of_intervals_is_their_mean_distance(seed: int, ended: bool) -> None:
+    """It is neither the length of the whole pattern nor the shorter interval."""
+    rng = np.random.default_rng(seed)
+    cycle, shortest = int(rng.integers(2, 7)), float(rng.uniform(20, 60))
+    longer = float(rng.uniform(1.2, 1.75))
+    count = int(rng.integers(5, 9)) * cycle
+    steps = shortest * np.where(np.arange(count) % cycle == 0, longer, 1.0)
+    start = (5 + np.append(0.0, np.cumsum(steps * rng.normal(1, rng.uniform(0.002, 0.02), count)))).tolist()
+    length = (shortest * float(rng.uniform(0.05, 0.3)) * np.maximum(rng.normal(1, 0.08, count + 1), 0.5)).tolist()
+    found = periodicity_of(start, length, 1e9 * rng.normal(1, 0.05, count + 1), ended=ended)
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(float(steps.mean()), rel=0.05)
+    assert found.confidence > 0.5
