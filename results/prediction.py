@@ -100,6 +100,36 @@ class Drift(Model):
     """Growth of each interval over the previous one, as a share of the mean. Negative if intervals shrink."""
 
 
+class WorkShifts(Model):
+    """Equal numbers of phases with rests between them, of a program that works in shifts."""
+
+    phases: int = Field(ge=1)
+    """Phases of a shift."""
+    rest_s: Estimate
+    """A rest: the time from the end of the last phase of a shift to the start of the next shift."""
+    seen: int = Field(ge=0)
+    """Number of complete observed shifts with this number of phases."""
+    probability: float = Field(ge=0, le=1)
+    """Probability that shifts have this number of phases, and rests do not come at random. Above one half."""
+    resting: bool = False
+    """Whether the job rests now, more likely than not."""
+    next_start_s: Estimate | None = None
+    """Expected start of the next shift; None if unknown."""
+
+
+PatternOf = Literal["intervals", "pauses", "durations", "volumes"]
+
+
+class Pattern(Model):
+    """Values of phases that repeat, e.g. each fourth phase is larger."""
+
+    of: PatternOf
+    """intervals: between starts of phases, s; pauses: from the end of a phase to the next start, s; durations: of
+    phases, s; volumes: of phases, bytes."""
+    values: list[float] = Field(min_length=2)
+    """Mean at each place of the pattern, in order of time, the next one first."""
+
+
 WhoKind = Literal["ranks", "hosts", "files", "commands", "processes"]
 
 
@@ -206,6 +236,10 @@ class Prediction(Model):
     next_phase: NextPhase | None = None
     drift: Drift | None = None
     """Set where the latest intervals grow or shrink steadily."""
+    shifts: WorkShifts | None = None
+    """Set where the program rests after each few phases. ``period_s`` is then that within shifts."""
+    patterns: list[Pattern] = []
+    """Repeated patterns of intervals (or pauses), durations and volumes, at most one of each."""
     who: Who | None = None
     """Members that have the period, unless all have it. Other members have other periods or none."""
     others: list[OtherPeriod] = []
@@ -239,6 +273,8 @@ class Prediction(Model):
         """Return a copy without upcoming phases."""
         others = [each.model_copy(update={"next_phase": None}) for each in self.others]
         nothing: dict[str, object] = {"next_phase": None, "time_limit": None}
+        if self.shifts is not None:
+            nothing["shifts"] = self.shifts.model_copy(update={"resting": False, "next_start_s": None})
         return self if self._ends else self.model_copy(update=nothing | {"others": others})
 
     def with_stamp_resolution(self, stamp_s: float) -> Prediction:
@@ -247,13 +283,21 @@ class Prediction(Model):
             return self
         told: dict[str, object] = {"stamp_s": stamp_s, "others": [row for row in self.others if _shown(row, stamp_s)]}
         if self.period_s is not None and not _shown(self, stamp_s):
-            told |= dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift", "time_limit"))
-            told |= {"confidence": 0.0, "dominant": []}
+            told |= self.no_period()
         return self.model_copy(update=told)
+
+    @staticmethod
+    def no_period() -> dict[str, object]:
+        """Return the values of all fields that are set only with a period, other periods excepted."""
+        nothing: dict[str, object] = dict.fromkeys(
+            ("period_s", "next_phase", "scores", "who", "drift", "shifts", "time_limit")
+        )
+        return nothing | {"confidence": 0.0, "dominant": [], "patterns": []}
 
     @property
     def _ends(self) -> bool:
-        coming = (self.next_phase, self.time_limit, *(each.next_phase for each in self.others))
+        next_shift_s = None if self.shifts is None else self.shifts.next_start_s
+        coming = (self.next_phase, self.time_limit, next_shift_s, *(each.next_phase for each in self.others))
         return all(each is None for each in coming)
 
     @property

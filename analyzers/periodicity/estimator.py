@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from ...results.base import Estimate
-from ...results.prediction import Drift, Frequency, NextPhase, OtherPeriod
+from ...results.prediction import Drift, Frequency, NextPhase, OtherPeriod, Pattern, WorkShifts
 from ..settings import DetectSettings
 
 
@@ -91,6 +91,8 @@ class PeriodEstimate(Struct, frozen=True):
         harmonics_dropped: number of candidates dropped as multiples of others.
         next_phase: next phase; None if only the spectrum shows the period.
         drift: steady change of the period, if there is one.
+        shifts: shifts of equal numbers of phases, if there are any.
+        patterns: repeated patterns of intervals, durations and volumes.
         others: further periods.
         typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
         rest_s: usual interval across the rest between two equal shifts of phases, s, by which the window is longer; 0
@@ -106,6 +108,8 @@ class PeriodEstimate(Struct, frozen=True):
     harmonics_dropped: int = 0
     next_phase: NextPhase | None = None
     drift: Drift | None = None
+    shifts: WorkShifts | None = None
+    patterns: list[Pattern] = field(default_factory=list)
     others: list[OtherPeriod] = field(default_factory=list)
     typical_rate: float = 0.0
     rest_s: float = 0.0

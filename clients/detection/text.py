@@ -24,10 +24,12 @@ from ...results.traces.analysis import (
 )
 from ..text.headline import (
     NO_PERIOD_NOTE,
-    drift_text,
+    course_texts,
     further_period_text,
+    interval_text,
     make_headline,
     members_text,
+    other_periods,
     stamps_text,
     weight_text,
 )
@@ -153,8 +155,8 @@ def _period_rows(prediction: Prediction, moved: int) -> Iterator[tuple[str, str]
     if not prediction.periodic:
         yield "", "not clearly periodic: the mean time between phases, which are irregular or too few"
     yield "confidence", f"{prediction.confidence:.1%}"
-    if prediction.drift is not None:
-        yield "", drift_text(prediction.drift)
+    for text in course_texts(prediction):
+        yield "", text
     if prediction.who is not None:
         yield "whose", f"{escape(members_text(prediction.who))}, {prediction.who.share:.0%} of the bytes"
 
@@ -162,7 +164,7 @@ def _period_rows(prediction: Prediction, moved: int) -> Iterator[tuple[str, str]
 def _further_period_rows(prediction: Prediction, analysis: Analysis, start_s: float) -> Iterator[tuple[str, str]]:
     if prediction.stamp_s:
         yield "", stamps_text(prediction)
-    for number, other in enumerate(prediction.others):
+    for number, other in enumerate(other_periods(prediction)):
         yield "" if number else "also", escape(further_period_text(other, start_s))
     if analysis.validity:
         yield "valid", validity_text(analysis.validity, start_s)
@@ -185,12 +187,20 @@ def _next_phase_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
     when = _after_end(phase.start_s.value - prediction.window.end_s, prediction.period_s)
     size = f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}"
     yield "next phase", f"{when}, {size}, {phase.confidence:.0%} sure to a fifth of a period"
+    if prediction.shifts is not None and (shift := prediction.shifts.next_start_s) is not None:
+        when = _after_end(shift.value - prediction.window.end_s, prediction.period_s)
+        yield "next shift", f"{when}{interval_text(_since(shift, prediction.window.end_s))}"
 
 
 def _after_end(seconds: float, period: Estimate | None) -> str:
     if period is not None and abs(seconds) < _DUE * period.value:
         return "due at the end"
     return f"{duration_text(seconds)} after the end"
+
+
+def _since(estimate: Estimate, start_s: float) -> Estimate:
+    low, value, high = (at - start_s for at in (estimate.low, estimate.value, estimate.high))
+    return Estimate(value=value, low=low, high=high)
 
 
 def _autocorrelation_text(answer: AutocorrelationAnswer) -> str:

@@ -8,10 +8,29 @@ from msgspec import Struct
 
 from ...events.counted_text import counted
 from ...results.base import Estimate
-from ...results.prediction import MIN_STAMPS_PER_PERIOD, Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
+from ...results.prediction import (
+    MIN_STAMPS_PER_PERIOD,
+    Drift,
+    Frequency,
+    ModeName,
+    OtherPeriod,
+    Pattern,
+    PatternOf,
+    Prediction,
+    Who,
+    WorkShifts,
+)
 from .units import byte_text, duration_text
 
 _MODE_TEXT: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
+_PATTERN_TEXT: Final[dict[PatternOf, str]] = {
+    "intervals": "interval lasts",
+    "pauses": "pause lasts",
+    "durations": "phase takes",
+    "volumes": "phase moves",
+}
+_SAME_VALUE: Final = 0.1
+"""Largest relative difference of two values of a pattern that count as equal in texts."""
 _NOT_PERIODIC: Final = "not clearly periodic"
 _MAX_NAMES: Final = 3
 _MAX_NAME: Final = 48
@@ -56,8 +75,7 @@ def make_headline(prediction: Prediction | None, start_s: float | None = None) -
             return Headline(NO_PERIOD_CLAIMED, "-", (*notes, stamps_text(prediction)), found=False)
         return Headline(NO_PERIOD, "-", tuple(notes), found=False)
     notes = [interval_text(period).strip(" ()"), _MODE_TEXT[prediction.mode]]
-    if prediction.drift is not None:
-        notes.append(drift_text(prediction.drift))
+    notes += course_texts(prediction)
     notes.append("" if prediction.who is None else f"of {members_text(prediction.who)}")
     notes.append("" if prediction.periodic else _NOT_PERIODIC)
     for count, what in ((prediction.ranks_unseen, "ranks"), (prediction.nodes_unseen, "nodes")):
@@ -68,8 +86,19 @@ def make_headline(prediction: Prediction | None, start_s: float | None = None) -
 
 def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
     """Return the periods that the headline does not contain."""
-    others = [] if prediction is None else prediction.others
+    others = [] if prediction is None else other_periods(prediction)
     return [each for each in others if make_headline(prediction).found or each.relation != "earlier"]
+
+
+def other_periods(prediction: Prediction) -> list[OtherPeriod]:
+    """Return the other periods, except that of larger phases if a pattern of volumes has it."""
+    volumes = _pattern(prediction, "volumes")
+    if volumes is None or prediction.period_s is None:
+        return prediction.others
+    whole_s = len(volumes.values) * prediction.period_s.value
+    return [
+        each for each in prediction.others if each.relation != "around" or not _is_near(each.period_s.value, whole_s)
+    ]
 
 
 def weight_text(prediction: Prediction | None, line: Frequency) -> str:
@@ -94,6 +123,54 @@ def drift_text(drift: Drift) -> str:
     """Format the change of a period."""
     change = "longer" if drift.per_phase > 0 else "shorter"
     return f"{100 * abs(drift.per_phase):.2g}% {change} each time, now {duration_text(drift.period_s.value)}"
+
+
+def course_texts(prediction: Prediction) -> list[str]:
+    """Format how phases differ from even ones, one clause each: drift, shifts, patterns."""
+    texts = [] if prediction.drift is None else [drift_text(prediction.drift)]
+    if prediction.shifts is not None:
+        texts.append(shifts_text(prediction.shifts))
+    volumes = _pattern(prediction, "volumes")
+    # the duration follows from the volume
+    return texts + [pattern_text(each) for each in prediction.patterns if each.of != "durations" or volumes is None]
+
+
+def shifts_text(shifts: WorkShifts) -> str:
+    """Format the shifts of a program."""
+    phases, rest = counted(shifts.phases, "phases"), duration_text(shifts.rest_s.value)
+    now = ", resting now" if shifts.resting else ""
+    return f"in shifts of {phases} with rests of {rest} between them, {shifts.seen} seen{now}"
+
+
+def pattern_text(pattern: Pattern) -> str:
+    """Format a pattern: "each 4th phase moves 16 MB, the others 4 MB", or all its values in order of time."""
+    formatted = byte_text if pattern.of == "volumes" else duration_text
+    values, what = pattern.values, _PATTERN_TEXT[pattern.of]
+    for at in (values.index(max(values)), values.index(min(values))):
+        rest = values[:at] + values[at + 1 :]
+        if all(_is_near(each, rest[0]) for each in rest) and not _is_near(values[at], rest[0]):
+            each = "every other" if len(rest) == 1 else f"each {_ordinal(len(values))}"
+            return f"{each} {what} {formatted(values[at])}, the others {formatted(sum(rest) / len(rest))}"
+    # as it repeats, any place may be the first one: one with small values
+    ordered = min(values[at:] + values[:at] for at in range(len(values)))
+    return f"{pattern.of} repeat: {', '.join(map(formatted, ordered))}"
+
+
+def _pattern(prediction: Prediction, of: PatternOf) -> Pattern | None:
+    return next((each for each in prediction.patterns if each.of == of), None)
+
+
+def _is_near(one: float, other: float) -> bool:
+    return abs(one - other) <= _SAME_VALUE * max(abs(one), abs(other))
+
+
+def _ordinal(number: int) -> str:
+    """Format the number of a place in a pattern.
+
+    >>> _ordinal(3), _ordinal(12)
+    ('3rd', '12th')
+    """
+    return f"{number}{'rd' if number == 3 else 'th'}"
 
 
 def incompleteness_text(prediction: Prediction) -> str:

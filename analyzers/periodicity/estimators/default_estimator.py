@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from ..spectrum.spectrum import Candidates, Floats, describe, find_candidates, s
 from ..tuning import TUNING
 from ..upcoming.clock import Clock, clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
-from ..upcoming.next_phase import Following, following_of, next_phase
+from ..upcoming.next_phase import Following, following_of, next_phase, patterns_of, phase_sizes, work_shifts
 from ..upcoming.next_start import NextStart, next_start_of
 from ..upcoming.shifts import Shifts, shifts_of, with_earlier
 from .segmentation_quality import PeriodCandidate
@@ -98,14 +98,14 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     line, candidate = _peak_and_segmentation(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     next_confidence, known = calibrated(confidence), confidence
-    clock = None if candidate is None else _clock(view, candidate)
-    expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
-    if candidate is not None and clock is not None and expected is not None and by_phases:
+    expected = None if candidate is None else _expected(view, candidate, candidate.period)
+    if expected is not None and by_phases:
+        candidate, clock, start, _ = expected
         silence = len(view.bandwidth) - float(candidate.phases.start[-1])
         if clock.shifts is not None:
-            silence -= expected.rest * (clock.shifts.rest - period)
+            silence -= start.rest * (clock.shifts.rest - period)
         patience = overdue_factor(silence, period)
-        next_confidence = phases_confidence(confidence) * expected.in_time
+        next_confidence = phases_confidence(confidence) * start.in_time
         known *= candidate.periodic_share * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
@@ -129,25 +129,53 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     if not by_phases:
         period = refined(window, period)
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
-        clock = None if candidate is None else _clock(view, candidate)
-        expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, period)
-    shifts = None if clock is None else clock.shifts
-    return PeriodEstimate(
+        expected = None if candidate is None else _expected(view, candidate, period)
+    found = PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),
         confidence=confidence,
         next_confidence=next_confidence,
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
-        next_phase=None
-        if candidate is None or clock is None or expected is None
-        else next_phase(
-            view, candidate.phases, period, expected, _following(candidate, clock, expected, period), next_confidence
-        ),
-        drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
-        typical_rate=candidate.typical_rate if candidate is not None and by_phases else 0.0,
-        rest_s=_rest_s(view, shifts, period),
-        repeats=clock is not None and len(clock.cycle) > 0,
-        phases=None if candidate is None or not by_phases else _known_phases(view, candidate),
+    )
+    return found if expected is None else _with_phases(view, found, expected, by_phases=by_phases)
+
+
+class _Expected(NamedTuple):
+    """Phases with their clock, the next start that it predicts, and the period, bins."""
+
+    candidate: PeriodCandidate
+    clock: Clock
+    start: NextStart
+    period: float
+
+
+def _expected(view: SignalWindow, candidate: PeriodCandidate, period: float) -> _Expected:
+    clock = _clock(view, candidate)
+    now = (view.now_s - view.start_s) / view.bin_s
+    start = next_start_of(candidate.phases, candidate.regularity, clock, period, now)
+    return _Expected(candidate, clock, start, period)
+
+
+def _with_phases(view: SignalWindow, found: PeriodEstimate, expected: _Expected, *, by_phases: bool) -> PeriodEstimate:
+    """Return an estimate with what its phases show. If the line gives the period, only the next phase counts."""
+    candidate, clock, start, period = expected
+    sizes = phase_sizes(view, candidate.phases, period)
+    following = _following(candidate, clock, start, period)
+    found = replace(
+        found,
+        next_phase=next_phase(view, sizes, start, following, found.next_confidence),
+        drift=_drift(view, candidate, clock),
+        rest_s=_rest_s(view, clock.shifts, period),
+        repeats=len(clock.cycle) > 0,
+    )
+    if not by_phases:
+        return found
+    return replace(
+        found,
+        typical_rate=candidate.typical_rate,
+        shifts=work_shifts(view, candidate.phases, period, start, clock),
+        patterns=patterns_of(view, sizes, clock),
+        phases=_known_phases(view, candidate),
     )
 
 
@@ -177,12 +205,6 @@ def _known_phases(view: SignalWindow, candidate: PeriodCandidate) -> KnownPhases
     from_s = view.window_start_s if in_window else view.start_s
     cut = view.cut or in_window or changed
     return KnownPhases(starts_s, measured.period * view.bin_s, from_s, view.now_s, cut, changed)
-
-
-def _next_start(view: SignalWindow, candidate: PeriodCandidate, clock: Clock, period: float) -> NextStart:
-    return next_start_of(
-        candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s
-    )
 
 
 def _following(candidate: PeriodCandidate, clock: Clock, expected: NextStart, period: float) -> list[Following]:

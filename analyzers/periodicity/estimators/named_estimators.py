@@ -51,6 +51,8 @@ def prediction_of(
         scores=None if period is None else scores_of(scored, view.bin_s, period.value, phase_rad),
         next_phase=periodicity.next_phase,
         drift=periodicity.drift,
+        shifts=periodicity.shifts,
+        patterns=periodicity.patterns,
         others=periodicity.others,
         abstraction_error=error,
     )

@@ -22,7 +22,7 @@ from ..phases.regularity import Regularity, regularity
 from ..tuning import TUNING
 from ..upcoming.clock import clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
-from ..upcoming.next_phase import following_of, next_phase
+from ..upcoming.next_phase import following_of, next_phase, phase_sizes
 from ..upcoming.next_start import next_start_of
 from .segmentation_search import periods_by_pauses, without_cut_phase
 
@@ -73,7 +73,7 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
         own,
         _period(view, measured),
         _confidence(view, len(view.bandwidth) - float(own.start[-1]), measured, sure),
-        next_phase(view, own, measured.period, expected, following, next_confidence),
+        next_phase(view, phase_sizes(view, own, measured.period), expected, following, next_confidence),
     )
 
 

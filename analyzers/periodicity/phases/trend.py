@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -67,10 +67,20 @@ def at_next(values: Floats) -> Floats:
     return following + rest - float(rest.sum()) / n
 
 
-def comparable_with_next(values: Floats, resolved: float, skipped: int = 0) -> Floats:
-    """Return the past values from which the next one is predicted.
+class NextValues(NamedTuple):
+    """Past values from which the next one is predicted.
 
-    These are the values since the last change, without their trend, or those at the same place of a repeated pattern.
+    Attributes:
+        like: values since the last change, without their trend, or those at the place of the next one in a pattern.
+        pattern: mean at each place of a repeated pattern, beginning with the next value; empty without one.
+    """
+
+    like: Floats
+    pattern: tuple[float, ...] = ()
+
+
+def comparable_with_next(values: Floats, resolved: float, skipped: int = 0) -> NextValues:
+    """Return the past values from which the next one is predicted.
 
     Args:
         values: at least one, oldest first.
@@ -78,14 +88,17 @@ def comparable_with_next(values: Floats, resolved: float, skipped: int = 0) -> F
         skipped: number of unknown values between them and the next one.
     """
     if len(values) < _INTERVALS.min_intervals or float(values.min()) <= 0:
-        return values
+        return NextValues(values)
     values = values[last_change(values) :]
     recent = latest(values)
     trend = trend_of(recent, resolved)
     if trend is not None:
-        return at_next(recent) + skipped * trend.growth
-    cycle = cycle_of(values, resolved)
-    return at_places_like(values, cycle, skipped, resolved) if cycle else values
+        return NextValues(at_next(recent) + skipped * trend.growth)
+    if not (cycle := cycle_of(values, resolved)):
+        return NextValues(values)
+    return NextValues(
+        at_places_like(values, cycle, skipped, resolved), means_of_cycle(values, cycle, resolved, skipped)
+    )
 
 
 def cycle_of(values: Floats, resolved: float) -> int:

@@ -8,16 +8,17 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ....results.base import Estimate
-from ....results.prediction import FollowingPhase, NextPhase
+from ....results.prediction import FollowingPhase, NextPhase, Pattern, PatternOf, WorkShifts
 from ..confidence import student_t_within
 from ..estimator import SignalWindow
 from ..phases.missed_phases import RESOLVED
 from ..phases.phases import Floats, Phases
-from ..phases.trend import comparable_with_next
+from ..phases.trend import NextValues, comparable_with_next
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
 from .next_start import NextStart
+from .shifts import Shifts
 
 _MAX_PHASES: Final = 5  # maximum phases after the next one
 _OF_SEEN: Final = 2  # past intervals needed per predicted phase
@@ -109,42 +110,113 @@ def _missed_in(phases: int, share: float) -> int:
     return missed
 
 
-def next_phase(
-    view: SignalWindow,
-    phases: Phases,
-    period: float,
-    expected: NextStart,
-    following: list[Following],
-    confidence: float,
-) -> NextPhase:
-    """Predict the next phase; duration and volume are means of the past complete phases.
+class PhaseSizes(NamedTuple):
+    """Durations, bins, and volumes of the past phases from which those of the next one are predicted."""
 
-    The last phase is excluded while it may be running. Intervals follow from the spread of past phases.
+    durations: NextValues
+    volumes: NextValues
+
+
+def phase_sizes(view: SignalWindow, phases: Phases, period: float) -> PhaseSizes:
+    """Return durations and volumes of past phases. The last one is excluded while it may be running.
 
     Args:
         view: signal, for its bins and current time.
         phases: past phases, at least two.
         period: period, bins.
+    """
+    running = len(phases) > 1 and not _has_ended(view, phases, period)
+    complete = phases.select(slice(None, -1)) if running else phases
+    equal = (_SAME_VOLUME * float(complete.volume.sum()) / len(complete)) ** 2
+    return PhaseSizes(
+        comparable_with_next(complete.end - complete.start, RESOLVED, skipped=running),
+        comparable_with_next(complete.volume, equal, skipped=running),
+    )
+
+
+def _has_ended(view: SignalWindow, phases: Phases, period: float) -> bool:
+    now = (view.now_s - view.start_s) / view.bin_s
+    return bool(now - phases.stop[-1] >= TUNING.segmentation.max_gap_periods * period)
+
+
+def next_phase(
+    view: SignalWindow, sizes: PhaseSizes, expected: NextStart, following: list[Following], confidence: float
+) -> NextPhase:
+    """Predict the next phase. Intervals follow from the spread of past phases.
+
+    Args:
+        view: signal, for its bins and current time.
+        sizes: durations and volumes of past phases; the next ones are their means.
         expected: predicted start, bins.
         following: predicted starts of the phases after it, bins.
         confidence: probability that it starts within a fifth of a period of the prediction.
     """
-    now = (view.now_s - view.start_s) / view.bin_s
-    running = bool(now - phases.stop[-1] < TUNING.segmentation.max_gap_periods * period) and len(phases) > 1
-    complete = phases.select(slice(None, -1)) if running else phases
-    lengths = comparable_with_next(complete.end - complete.start, RESOLVED, skipped=running)
-    equal = (_SAME_VOLUME * float(complete.volume.sum()) / len(complete)) ** 2
-    volumes = comparable_with_next(complete.volume, equal, skipped=running)
+    lengths, volumes = (each.like[-_NEXT_PHASE.recent_phases :] * view.bin_s for each in sizes)
     return NextPhase(
         confidence=confidence,
         start_s=_start_of(view, expected),
-        duration_s=_next_of(lengths[-_NEXT_PHASE.recent_phases :] * view.bin_s, view.bin_s / 2),
-        volume_bytes=_next_of(volumes[-_NEXT_PHASE.recent_phases :] * view.bin_s, 0.0),
+        duration_s=_next_of(lengths, view.bin_s / 2),
+        volume_bytes=_next_of(volumes, 0.0),
         following=[
             FollowingPhase(confidence=min(each.in_time, confidence), start_s=_start_of(view, each))
             for each in following
         ],
     )
+
+
+def patterns_of(view: SignalWindow, sizes: PhaseSizes, clock: Clock) -> list[Pattern]:
+    """Return the repeated patterns of intervals, or of pauses, and of durations and volumes of phases."""
+    found: tuple[tuple[PatternOf, tuple[float, ...]], ...] = (
+        ("pauses" if clock.from_end else "intervals", clock.cycle),
+        ("durations", sizes.durations.pattern),
+        ("volumes", sizes.volumes.pattern),
+    )
+    return [Pattern(of=of, values=[value * view.bin_s for value in values]) for of, values in found if values]
+
+
+def work_shifts(
+    view: SignalWindow, phases: Phases, period: float, expected: NextStart, clock: Clock
+) -> WorkShifts | None:
+    """Return the shifts of a program with their next start; None if it has no equal ones.
+
+    Args:
+        view: signal, for its bins and current time.
+        phases: past phases, at least two.
+        period: period, bins.
+        expected: predicted start of the next phase, bins.
+        clock: clock of these phases.
+    """
+    shifts = clock.shifts
+    if shifts is None or clock.cycle or not shifts.are_equal:
+        return None
+    reach = _REACH * shifts.deviation
+    busy = float((phases.end - phases.start).sum()) / len(phases)
+    rest = shifts.rest - busy
+    low, middle, high = (max(at, 0.0) * view.bin_s for at in (rest - reach, rest, rest + reach))
+    resting = expected.rest > TUNING.tolerances.min_confidence
+    start: Estimate | None = None
+    if resting:
+        start = _start_of(view, expected)
+    elif shifts.phases < shifts.length:
+        start = _start_of(view, _next_shift(expected, shifts, clock.intervals, period))
+    return WorkShifts(
+        phases=shifts.length,
+        rest_s=Estimate(value=middle, low=low, high=high),
+        seen=shifts.seen,
+        probability=shifts.equal,
+        resting=resting and not view.ended and _has_ended(view, phases, period),
+        next_start_s=start,
+    )
+
+
+def _next_shift(expected: NextStart, shifts: Shifts, intervals: Floats, period: float) -> Following:
+    """Predict the start of the next shift, bins, within a shift: a rest follows its remaining phases."""
+    left = shifts.length - shifts.phases - 1
+    start = expected.start + left * period + shifts.rest
+    spread = interval_of(intervals[-_NEXT_PHASE.recent_phases :], least=0.5) * math.sqrt(left)
+    reach = math.hypot(spread, _REACH * shifts.deviation)
+    low = start - math.hypot(expected.start - expected.low, reach)
+    return Following(start, low, start + math.hypot(expected.high - expected.start, reach), expected.in_time)
 
 
 def _start_of(view: SignalWindow, at: NextStart | Following) -> Estimate:

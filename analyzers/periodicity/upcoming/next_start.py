@@ -270,7 +270,7 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
         _Time(each.odds, last, each.length + pause, each.deviation)
         if each.deviation
         else _Time(each.odds, last + length, pause, 0.0)
-        for each in endings(comparable_with_next(lengths, RESOLVED), length, max(since, 0.0))
+        for each in endings(comparable_with_next(lengths, RESOLVED).like, length, max(since, 0.0))
         if each.odds > _NEGLIGIBLE
     ]
 

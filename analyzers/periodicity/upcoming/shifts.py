@@ -27,6 +27,7 @@ class Shifts(Struct, frozen=True):
         phases: number of phases since the last rest.
         rest: mean interval from the last start of a shift to the first of the next, bins.
         deviation: standard deviation of the next such interval, bins.
+        seen: number of complete shifts of that length.
     """
 
     equal: float
@@ -34,6 +35,7 @@ class Shifts(Struct, frozen=True):
     phases: int
     rest: float
     deviation: float
+    seen: int
 
     @property
     def rests(self) -> float:
@@ -99,7 +101,7 @@ def shifts_of(start: Floats, period: float, *, cut: bool) -> Shifts | None:
     deviation = predicted_spread(spread, len(values)) * rest
     phases = len(start) - ends[-1]
     equal, length = _equal_shifts(complete, phases, len(rests) / len(intervals))
-    return Shifts(equal, length, phases, rest, deviation)
+    return Shifts(equal, length, phases, rest, deviation, complete.count(length))
 
 
 def _equal_shifts(complete: list[int], phases: int, rate: float) -> tuple[float, int]:

@@ -66,6 +66,11 @@ def _next_phase(prediction: Prediction | None) -> Lines:
         f"{clock_text(start.high)}, {phase.confidence:.0%} sure): {byte_text(phase.volume_bytes.value)} in "
         f"{duration_text(phase.duration_s.value)}."
     )
+    if prediction.shifts is not None and (shift := prediction.shifts.next_start_s) is not None:
+        span = f"{clock_text(shift.low)} to {clock_text(shift.high)}"
+        yield paragraph(
+            f"The next shift of {prediction.shifts.phases} phases begins at {clock_text(shift.value)} ({span})."
+        )
 
 
 def _further(prediction: Prediction | None) -> Lines:

@@ -143,8 +143,7 @@ def without_incomplete_period(
     prediction_with_share = prediction.model_copy(update={"completeness": share})
     if not prediction_with_share.incomplete:
         return prediction_with_share
-    nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift"))
-    return prediction_with_share.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})
+    return prediction_with_share.model_copy(update=Prediction.no_period() | {"others": []})
 
 
 class Handovers:

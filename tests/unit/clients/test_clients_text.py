@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from iotide.clients.drawing import charts, graphviz, svg_chart
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
-from iotide.clients.text import prediction_text, units
-from iotide.clients.text.headline import drift_text, members_text
+from iotide.clients.text import headline, prediction_text, units
+from iotide.clients.text.headline import drift_text, further_periods, members_text, pattern_text, shifts_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.events import counted_text
-from iotide.results.prediction import Drift, OtherPeriod, Prediction, Scores, Who
+from iotide.results.prediction import Drift, OtherPeriod, Pattern, PatternOf, Prediction, Scores, Who, WorkShifts
 from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
 from support.system.waiting import wait_for
 
 
-@pytest.mark.parametrize("module", [units, prediction_text, counted_text, charts, graphviz, svg_chart])
+@pytest.mark.parametrize("module", [units, headline, prediction_text, counted_text, charts, graphviz, svg_chart])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted
@@ -50,6 +50,62 @@ def test_slow_drift_keeps_its_digits(per_phase: float, told: str) -> None:
     """A drift of 0.05 % of the period is found."""
     text = drift_text(Drift(period_s=around(10.2, 0.1), per_phase=per_phase))
     assert text.startswith(f"{told} each time, now 10.2 s")
+
+
+def shifts(*, resting: bool = False) -> WorkShifts:
+    return WorkShifts(
+        phases=8, rest_s=around(95.0, 8.0), seen=5, probability=0.99, resting=resting, next_start_s=around(400.0, 8.0)
+    )
+
+
+def test_shifts_are_part_of_the_line() -> None:
+    told = "in shifts of 8 phases with rests of 95 s between them, 5 seen"
+    assert shifts_text(shifts()) == told
+    assert shifts_text(shifts(resting=True)) == f"{told}, resting now"
+    assert f", {told})" in prediction_line(make_prediction("heat").model_copy(update={"shifts": shifts()}))
+
+
+@pytest.mark.parametrize(
+    ("of", "values", "told"),
+    [
+        ("volumes", [4e6, 4e6, 16e6, 4e6], "each 4th phase moves 16 MB, the others 4 MB"),
+        ("volumes", [4e6, 16e6], "every other phase moves 16 MB, the others 4 MB"),
+        ("volumes", [9e6, 1e6, 9.3e6], "each 3rd phase moves 1 MB, the others 9.2 MB"),
+        ("volumes", [8e6, 4e6, 4e6, 16e6], "volumes repeat: 4 MB, 4 MB, 16 MB, 8 MB"),
+        ("durations", [2.0, 0.5, 0.5], "each 3rd phase takes 2 s, the others 500 ms"),
+        ("intervals", [10.0, 25.0, 10.0, 10.0], "each 4th interval lasts 25 s, the others 10 s"),
+        ("intervals", [25.0, 10.0, 15.0], "intervals repeat: 10 s, 15 s, 25 s"),
+        ("pauses", [10.0, 25.0, 10.0], "each 3rd pause lasts 25 s, the others 10 s"),
+    ],
+)
+def test_pattern_names_the_different_place_or_all_in_order_of_time(
+    of: PatternOf, values: list[float], told: str
+) -> None:
+    for first in range(len(values)):
+        text = pattern_text(Pattern(of=of, values=values[first:] + values[:first]))
+        assert re.sub(r"(\d)\.0\b", r"\1", text) == told
+
+
+@given(st.lists(st.floats(1e-3, 1e15), min_size=2, max_size=12))
+def test_any_pattern_is_one_clause(values: list[float]) -> None:
+    for of in ("intervals", "pauses", "durations", "volumes"):
+        text = pattern_text(Pattern.model_validate({"of": of, "values": values}))
+        assert text.isprintable()
+        assert ";" not in text
+
+
+def test_larger_phases_are_told_once() -> None:
+    """Both the pattern of volumes and the period around have them."""
+    around_s = OtherPeriod(
+        relation="around", period_s=around(40.0), confidence=0.8, start_s=50.0, end_s=100.0, phases=9
+    )
+    volumes = Pattern(of="volumes", values=[4e6, 4e6, 4e6, 16e6])
+    durations = Pattern(of="durations", values=[1.0, 1.0, 1.0, 4.0])
+    made = make_prediction("heat").model_copy(update={"others": [around_s], "patterns": [durations, volumes]})
+    assert further_periods(made) == []
+    assert prediction_line(made).count("each 4th phase") == 1
+    other = around_s.model_copy(update={"period_s": around(120.0)})
+    assert further_periods(made.model_copy(update={"others": [other]})) == [other]
 
 
 def test_line_reports_a_missing_period() -> None:

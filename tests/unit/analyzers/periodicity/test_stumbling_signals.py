@@ -241,3 +241,83 @@ def test_period_of_a_pattern_of_intervals_is_their_mean_distance(seed: int, ende
     assert found.period_s is not None
     assert found.period_s.value == pytest.approx(float(steps.mean()), rel=0.05)
     assert found.confidence > 0.5
+
+
+def shifts_of_phases(rng: np.random.Generator, phases: int, rest: float, *, last: int) -> list[float]:
+    """Return starts, s, of five shifts 20 s apart within, and a rest after each; ``last``: phases of a sixth one."""
+    steps = np.concatenate([np.append(np.full(phases - 1, 20.0), 20 + rest)] * 5 + [np.full(last - 1, 20.0)])
+    return (5 + np.append(0.0, np.cumsum(steps + rng.normal(0, 0.2, len(steps))))).tolist()
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize(("phases", "rest"), [(5, 60.0), (8, 100.0), (12, 150.0)])
+def test_shifts_are_reported_with_their_rests(phases: int, rest: float, ended: bool) -> None:
+    start = shifts_of_phases(np.random.default_rng(phases), phases, rest, last=3)
+    found = periodicity_of(start, [4.0] * len(start), 1e9, ended=ended)
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(20, rel=0.02)
+    told = found.shifts
+    assert told is not None
+    assert (told.phases, told.seen, told.resting) == (phases, 5, False)
+    assert told.rest_s.value == pytest.approx(rest + 16, abs=2)
+    assert told.rest_s.low <= rest + 16 <= told.rest_s.high
+    assert told.probability > 0.9
+    coming = start[-1] + (phases - 3) * 20 + 20 + rest
+    assert told.next_start_s is not None
+    assert told.next_start_s.value == pytest.approx(coming, abs=5)
+    assert told.next_start_s.low <= coming <= told.next_start_s.high
+    assert found.patterns == []
+
+
+def test_job_rests_from_the_end_of_a_shift_until_the_next_one() -> None:
+    start = shifts_of_phases(np.random.default_rng(1), 6, 100.0, last=6)
+    for later, resting in ((1.0, False), (12.0, True), (80.0, True)):
+        until = start[-1] + 4 + later
+        values = signal_of(start, [4.0] * len(start), 1e9, until)
+        found = estimate(SignalWindow(values, 1.0, 0.0, until), DetectSettings())
+        assert found.shifts is not None
+        assert found.shifts.resting is resting
+        assert found.next_phase is not None
+        assert found.shifts.next_start_s == found.next_phase.start_s
+        assert found.next_phase.start_s.value == pytest.approx(start[-1] + 120, abs=5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_even_jobs_missing_phases_and_rests_at_random_are_no_shifts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for steps in (
+        np.full(40, 20.0),
+        20 * np.where(rng.uniform(size=40) < 0.1, 2.0, 1.0),
+        np.concatenate([[*[20.0] * count, 140.0] for count in (9, 5, 14, 7, 11)]),
+    ):
+        start = (5 + np.append(0.0, np.cumsum(steps + rng.normal(0, 0.2, len(steps))))).tolist()
+        found = periodicity_of(start, [4.0] * len(start), 1e9, ended=True)
+        assert found.shifts is None
+        assert found.patterns == []
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("each", [2, 4, 7])
+def test_patterns_of_volumes_and_durations_are_reported_from_the_next_phase_on(each: int, ended: bool) -> None:
+    rng = np.random.default_rng(each)
+    large = np.arange(8 * each) % each == each - 1
+    volume = np.where(large, 16e6, 4e6) * rng.normal(1, 0.01, len(large))
+    start = (5 + 30 * np.arange(len(large)) + rng.normal(0, 0.2, len(large))).tolist()
+    for count in (6 * each, 7 * each - 1, 8 * each - 1):
+        found = periodicity_of(start[:count], (volume[:count] / 2e6).tolist(), volume[:count], ended=ended)
+        told = {pattern.of: pattern.values for pattern in found.patterns}
+        assert set(told) == {"durations", "volumes"}
+        # the last phase may still be running
+        ahead = np.roll(np.where(np.arange(each) == each - 1, 16e6, 4e6), -count % -each)
+        assert told["volumes"] == pytest.approx(ahead.tolist(), rel=0.05)
+        assert told["durations"] == pytest.approx((ahead / 2e6).tolist(), abs=0.5)
+
+
+def test_pattern_of_intervals_is_reported_from_the_next_interval_on() -> None:
+    steps = np.tile([30.0, 30.0, 30.0, 50.0], 8)
+    for count in (24, 25, 26, 27):
+        start = (5 + np.append(0.0, np.cumsum(steps[:count]))).tolist()
+        found = periodicity_of(start, [4.0] * len(start), 1e9)
+        (told,) = found.patterns
+        assert told.of == "intervals"
+        assert told.values == pytest.approx(np.roll(steps[:4], -(count % 4)).tolist(), abs=0.5)

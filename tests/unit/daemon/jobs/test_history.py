@@ -8,14 +8,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon.jobs.history import History
-from iotide.results.prediction import Prediction
+from iotide.results.base import Estimate
+from iotide.results.prediction import Pattern, Prediction, WorkShifts
 from support.jobs.result_factories import make_prediction
 
+NUMBERS = st.floats(0, 4e9)
+ESTIMATES = st.builds(Estimate, value=NUMBERS, low=NUMBERS, high=NUMBERS)
+COURSES = st.fixed_dictionaries(
+    {
+        "shifts": st.none()
+        | st.builds(
+            WorkShifts,
+            phases=st.integers(1, 99),
+            seen=st.integers(0, 99),
+            rest_s=ESTIMATES,
+            next_start_s=st.none() | ESTIMATES,
+        ),
+        "patterns": st.lists(st.builds(Pattern, values=st.lists(NUMBERS, min_size=2, max_size=12)), max_size=3),
+    }
+)
 PREDICTIONS = st.builds(
-    make_prediction,
-    st.text(max_size=20),
-    period_s=st.none() | st.floats(1e-3, 1e6),
-    made_at_s=st.floats(0, 4e9),
+    lambda made, courses: made.model_copy(update=courses),
+    st.builds(
+        make_prediction,
+        st.text(max_size=20),
+        period_s=st.none() | st.floats(1e-3, 1e6),
+        made_at_s=st.floats(0, 4e9),
+    ),
+    COURSES,
 )
 
 
@@ -33,6 +53,30 @@ def test_the_newest_come_back_as_they_were(made: list[Prediction], most: int) ->
     again = pickle.loads(pickle.dumps(history))
     assert list(again) == list(history)
     assert again.last == history.last
+
+
+@given(PREDICTIONS)
+def test_results_are_read_from_their_json_and_without_what_later_versions_added(made: Prediction) -> None:
+    document = made.model_dump(mode="json")
+    assert Prediction.model_validate(document) == made
+    earlier = {name: value for name, value in document.items() if name not in {"shifts", "patterns"}}
+    assert Prediction.model_validate(earlier) == made.model_copy(update={"shifts": None, "patterns": []})
+
+
+@given(PREDICTIONS)
+def test_an_ended_job_expects_no_shift(made: Prediction) -> None:
+    ended = made.without_next()
+    assert (ended.shifts is None) == (made.shifts is None)
+    assert ended.patterns == made.patterns
+    if ended.shifts is not None:
+        assert (ended.shifts.resting, ended.shifts.next_start_s) == (False, None)
+
+
+@given(PREDICTIONS)
+def test_without_a_period_nothing_is_told_of_its_phases(made: Prediction) -> None:
+    none = made.with_stamp_resolution(1e9)
+    if made.period_s is not None:
+        assert (none.period_s, none.shifts, none.patterns, none.next_phase, none.drift) == (None, None, [], None, None)
 
 
 def test_before_the_first_there_is_none() -> None:

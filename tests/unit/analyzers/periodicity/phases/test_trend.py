@@ -17,7 +17,7 @@ def _errors(kind: str, spread: float) -> tuple[float, float]:
     for _ in range(SERIES):
         values = _values(kind, rng, int(rng.integers(12, 60)), spread)
         past, following = values[:-1], float(values[-1])
-        ours.append(abs(float(comparable_with_next(past, 1e-6 * float(past.mean()) ** 2).mean()) / following - 1))
+        ours.append(abs(float(comparable_with_next(past, 1e-6 * float(past.mean()) ** 2).like.mean()) / following - 1))
         plain.append(abs(float(past.mean()) / following - 1))
     return float(np.median(ours)), float(np.median(plain))
 
@@ -66,11 +66,11 @@ def test_values_at_the_place_of_the_next_one_predict_it(cycle: int) -> None:
     for count in range(max(4 * cycle + 2, 11), 6 * cycle + 1):
         assert cycle_of(values[:count], 0.0) == cycle
         for skipped in (0, 1):
-            like = comparable_with_next(values[:count], 0.0, skipped)
+            like = comparable_with_next(values[:count], 0.0, skipped).like
             assert float(like.mean()) == pytest.approx(pattern[(count + skipped) % cycle], rel=0.05)
             assert len(like) >= count // cycle - 1
     # equal values count, at whichever place
-    assert cycle == 2 or len(comparable_with_next(values, 0.0)) > 6
+    assert cycle == 2 or len(comparable_with_next(values, 0.0).like) > 6
 
 
 @pytest.mark.parametrize("kind", ["level", "a fourth", "line", "growth", "step"])
@@ -84,11 +84,11 @@ def test_other_values_repeat_no_pattern(kind: str) -> None:
 def test_comparable_values_are_some_of_the_values_or_in_a_trend(
     values: list[float], resolved: float, skip: int
 ) -> None:
-    found = comparable_with_next(np.array(values), resolved, skip)
+    found = comparable_with_next(np.array(values), resolved, skip).like
     assert 1 <= len(found) <= len(values)
     assert np.isfinite(found).all()
 
 
 def test_few_values_and_those_without_a_logarithm_stay_as_they_are() -> None:
     for values in ([3.0], [1.0, 2.0, 3.0], [0.0] * 20, [float(number) for number in range(20)]):
-        assert comparable_with_next(np.array(values), 0.0).tolist() == values
+        assert comparable_with_next(np.array(values), 0.0).like.tolist() == values
