@@ -26,7 +26,7 @@ from iotide.benchmarks.generators.corpus import (
     aperiodic_jobs,
     follow,
     periodic_jobs,
-    settings_at_one_hertz,
+    settings_of_jobs,
 )
 from iotide.results.base import Estimate
 from iotide.results.prediction import PERIODIC_FROM
@@ -49,7 +49,7 @@ def predictions_of(maker: Maker) -> list[Moment]:
     moments: list[Moment] = []
     for job in range(JOBS):
         made = maker(SEED + job)
-        for moment in follow(made, settings_at_one_hertz(), moments=MOMENTS, seed=job):
+        for moment in follow(made, settings_of_jobs(), moments=MOMENTS, seed=job):
             over = len(made.starts_s) and np.isnan(moment.start_s)
             if moment.prediction.period_s is not None and not over:
                 moments.append(moment)
@@ -181,7 +181,7 @@ def false_alarms() -> list[Figure]:
     """Return the share of finished jobs without a period that are reported as periodic."""
     figures = []
     no_types = np.zeros(0, np.uint8)
-    rates = {"at 1 Hz": settings_at_one_hertz(), "at all resolutions": DetectSettings()}
+    rates = {"at 1 Hz": DetectSettings(sampling_frequency_hz=1.0), "at all resolutions": DetectSettings()}
     alarms: list[bool] = []
     for kind, maker in aperiodic_jobs().items():
         if ONLY not in kind:
@@ -202,15 +202,16 @@ def measure() -> list[Figure]:
         return false_alarms()
     kinds = {kind: predictions_of(maker) for kind, maker in periodic_jobs().items()}
     others = [moment for maker in aperiodic_jobs().values() for moment in predictions_of(maker)]
-    every = [moment for moments in kinds.values() for moment in moments] + others
-    figures = reliability("next start", *next_starts(every))
+    with_phases = [moment for moments in kinds.values() for moment in moments]
+    figures = reliability("next start", *next_starts(with_phases + others))
+    figures += reliability("next start of a job with phases", *next_starts(with_phases))
     figures += left_out("next start", {kind: next_starts(each) for kind, each in kinds.items()}, next_starts(others))
     figures += left_out("period", {kind: periods(each) for kind, each in kinds.items()}, periods([]))
     for kind, moments in kinds.items():
         for name, (confidence, right) in (("period", periods(moments)), ("next start", next_starts(moments))):
             figures.append(Figure(f"{kind}: {name} right", 100 * float(right.mean()), "%"))
             figures.append(Figure(f"{kind}: mean confidence of the {name}", 100 * float(confidence.mean()), "%"))
-    figures += reliability("period", *periods([moment for moments in kinds.values() for moment in moments]))
+    figures += reliability("period", *periods(with_phases))
     return [*figures, *intervals(kinds), *false_alarms()]
 
 

@@ -28,7 +28,7 @@ from iotide.analyzers.periodicity.phases.memoized import clear_memo
 from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.benchmarks.accuracy.groups import is_predicted, whole_trace
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.benchmarks.generators.corpus import aperiodic_jobs, follow, periodic_jobs, settings_at_one_hertz
+from iotide.benchmarks.generators.corpus import aperiodic_jobs, follow, periodic_jobs, settings_of_jobs
 from iotide.benchmarks.generators.grouped import GROUPED, Grouped
 from iotide.benchmarks.generators.semisynthetic import Trace
 from iotide.benchmarks.generators.stumbling import KINDS
@@ -105,7 +105,7 @@ def jobs() -> tuple[list[Job], list[Trace], list[Grouped]]:
 def outcome(*, groups: bool = True) -> Outcome:
     """Measure the estimator with the current constants; NaN for columns that are not measured."""
     periodic_ones, others, _ = jobs()
-    settings = settings_at_one_hertz()
+    settings = settings_of_jobs()
     right, near = [], []
     off: list[float] = []
     for job in periodic_ones:

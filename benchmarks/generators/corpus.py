@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -137,6 +138,7 @@ def _noise_during(job: Trace, ends: Times) -> Times:
     return np.asarray((np.maximum(share, 0) / (end - start) * job.volume[job.phase < 0]).sum(axis=1))
 
 
-def settings_at_one_hertz() -> DetectSettings:
-    """Return the settings of the evaluation in [FTIO]: one sample per second."""
-    return DetectSettings(sampling_frequency_hz=1.0)
+def settings_of_jobs() -> DetectSettings:
+    """Return the default settings, at all resolutions; with IOTIDE_FREQUENCY_HZ=1 those of the evaluation in [FTIO]."""
+    frequency = os.environ.get("IOTIDE_FREQUENCY_HZ")
+    return DetectSettings(sampling_frequency_hz=float(frequency) if frequency else None)
