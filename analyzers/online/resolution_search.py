@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
-from ..periodicity.estimators.segmentation_quality import is_log_beside
+from ..periodicity.estimators.segmentation_quality import is_back_to_back, is_log_beside, is_within
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .job_signal import JobSignal
@@ -17,6 +17,7 @@ from .window_policy import WindowPolicy, share_at_period
 
 _TOLERANCES: Final = TUNING.tolerances
 _LIVE: Final = TUNING.live
+_GROWTH: Final = 1.25  # growth of the observation between two searches for phases of back-to-back requests
 
 
 class _KnownPeriod(Struct):
@@ -63,12 +64,15 @@ class ResolutionSearch:
     Once a period is known, the level at which it has 32 to 128 bins is searched, and at intervals another one. The
     result of another level replaces the known period only if it is more certain twice in a row, or the known one is
     gone. While the known one was never certain, the whole observation is searched, too: it may be the rhythm of the
-    requests within a phase. A certain period that fell silent is restored when it continues.
+    requests within a phase. While phases follow each other with hardly a pause, as requests do, it is searched whenever
+    it has become a quarter longer. A certain period that fell silent is restored when it continues.
     ``window_policy.WindowPolicy`` selects the window. A search takes about two estimates.
     """
 
     _earned: float = float(_LIVE.max_earned_searches)
     """Number of searches for alternatives that are left; a default for snapshots of earlier versions."""
+    _grown_ns: int = 0
+    """Length of the observation when phases of back-to-back requests were last searched; a default as above."""
 
     def __init__(self, observed: JobSignal, settings: DetectSettings) -> None:
         self.windows = WindowPolicy(settings)
@@ -211,10 +215,20 @@ class ResolutionSearch:
             return view, periodicity, known.level
         self._turn += 1
         unsure = periodicity.confidence < _TOLERANCES.min_confidence and not known.was_certain
+        unsure = unsure or (is_back_to_back(periodicity.busy_share) and self._has_grown(now_ns))
         is_due = unsure or self._turn % (_LIVE.predictions_per_other_level * self.search_interval_factor) == 0
         if (self._alternative is None and not is_due) or not self.spend_search():
             return view, periodicity, known.level
         return self._alternative_found(view, periodicity, known, now_ns, unsure)
+
+    def _has_grown(self, now_ns: int) -> bool:
+        """Return whether the observation is so much longer than before that it may show phases of several requests."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        span_ns = end_ns - self._observed.first_ns(end_ns)
+        if span_ns < _GROWTH * self._grown_ns:
+            return False
+        self._grown_ns = span_ns
+        return True
 
     def _kept(self, known: _KnownPeriod, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
         """Search the whole observation for a known period that its level does not show; None if it is gone."""
@@ -246,7 +260,8 @@ class ResolutionSearch:
             return view, periodicity, known.level
         if period_s < known_s and share_at_period(other_view, period_s) < _LIVE.min_lasting_share:
             return view, periodicity, known.level
-        if sure and period_s > known_s and other.next_confidence >= _TOLERANCES.certain_confidence:
+        certain = sure and other.next_confidence >= _TOLERANCES.certain_confidence
+        if period_s > known_s and (certain or _is_within(periodicity, other)):
             return other_view, other, level
         if alternative is None or abs(math.log(period_s / alternative.period_s)) > _TOLERANCES.equal_prediction_log:
             self._alternative = _AlternativePeriod(period_s, level, now_ns)
@@ -351,13 +366,23 @@ def _differs(periodicity: PeriodEstimate, period_s: float) -> bool:
     return not found_s or abs(math.log(found_s / period_s)) > _TOLERANCES.equal_prediction_log
 
 
+def _is_within(requests: PeriodEstimate, phases: PeriodEstimate) -> bool:
+    return is_within(requests.busy_share, _period_s(requests), _period_s(phases), phases.confidence)
+
+
 def _is_preferred(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
-    """Return whether another result is preferred: it is more certain, or the first is a log beside it."""
+    """Return whether another result is preferred.
+
+    It is more certain, or the first is a log beside it, or the distance of the requests within its phases.
+    """
     if other.period_s is None or periodicity.period_s is None:
         return other.period_s is not None
     if is_log_beside(other.typical_rate, periodicity.typical_rate, periodicity.confidence):
         return False
+    if _is_within(other, periodicity):
+        return False
     return (
         is_log_beside(periodicity.typical_rate, other.typical_rate, other.confidence)
+        or _is_within(periodicity, other)
         or other.next_confidence > periodicity.next_confidence + _TOLERANCES.confidence_gain
     )

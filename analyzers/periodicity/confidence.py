@@ -9,6 +9,12 @@ from typing import Final
 from .tuning import TUNING
 
 _NEXT_PHASE: Final = TUNING.next_phase
+# 95 % points of Student's t for 1, 2, 3 ... degrees of freedom
+_T: Final = (
+    *(6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812),
+    *(1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740, 1.734, 1.729, 1.725),
+    *(1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697),
+)
 _MANY: Final = 60  # degrees of freedom from which a normal distribution is accurate enough
 
 
@@ -111,6 +117,11 @@ def _mapped(value: float, points: tuple[tuple[float, float], ...]) -> float:
         if value <= high:
             return share + (value - low) / (high - low) * (next_share - share)
     return value
+
+
+def student_t(freedom: int) -> float:
+    """Return the half width of a 90 % interval of Student's t with ``freedom`` degrees of freedom."""
+    return _T[min(freedom, len(_T)) - 1]
 
 
 def student_t_within(reach: float, freedom: int) -> float:

@@ -95,6 +95,7 @@ class PeriodEstimate(Struct, frozen=True):
         patterns: repeated patterns of intervals, durations and volumes.
         others: further periods.
         typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
+        busy_share: length of a typical phase over the period; 0 if unknown.
         rest_s: usual interval across the rest between two equal shifts of phases, s, by which the window is longer; 0
             if there are none, or if it is too long.
         repeats: whether intervals repeat a pattern, as those of two programs may do.
@@ -112,6 +113,7 @@ class PeriodEstimate(Struct, frozen=True):
     patterns: list[Pattern] = field(default_factory=list)
     others: list[OtherPeriod] = field(default_factory=list)
     typical_rate: float = 0.0
+    busy_share: float = 0.0
     rest_s: float = 0.0
     repeats: bool = False
     phases: KnownPhases | None = None

@@ -94,7 +94,7 @@ class PhaseIntervals(Struct, frozen=True):
     evidence_weight: float = 2.0
     max_unchanged_ratio: float = 1.2  # maximum ratio of the longest to the shortest interval without a change [o]
     max_extra_interval: float = 0.4  # maximum interval before an extra phase, as a share of the usual interval [s]
-    drift_intervals: int = 16  # latest intervals from which a drift is measured [s]
+    drift_intervals: int = 24  # latest intervals from which a drift is measured [s]
     max_drift: float = 0.06  # maximum relative change from one interval to the next in a drift [s]
     line_square_ratio: float = 1.2  # maximum ratio of squares at which a line explains a change as well [s]
     # minimum deviation of the latest intervals to replace all, in standard errors [o]

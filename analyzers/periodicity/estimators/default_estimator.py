@@ -173,6 +173,7 @@ def _with_phases(view: SignalWindow, found: PeriodEstimate, expected: _Expected,
     return replace(
         found,
         typical_rate=candidate.typical_rate,
+        busy_share=candidate.busy_share,
         shifts=work_shifts(view, candidate.phases, period, start, clock),
         patterns=patterns_of(view, sizes, clock),
         phases=_known_phases(view, candidate),

@@ -67,9 +67,18 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         """Volume of a typical phase over the period, bytes/s."""
         return median(self.phases.volume) / self.period
 
+    @property
+    def busy_share(self) -> float:
+        """Length of a typical phase over the period."""
+        return median(self.phases.end - self.phases.start) / self.period
+
     def is_log_beside(self, other: PeriodCandidate) -> bool:
         """Return whether these phases have next to no bytes beside another's, as lines of a log beside checkpoints."""
         return is_log_beside(self.typical_rate, other.typical_rate, other.confidence)
+
+    def is_within(self, other: PeriodCandidate) -> bool:
+        """Return whether these are the requests within another's phases."""
+        return is_within(self.busy_share, self.period, other.period, other.confidence)
 
     @property
     def periodic_share(self) -> float:
@@ -111,6 +120,28 @@ def is_log_beside(rate: float, other_rate: float, other_confidence: float) -> bo
         other_confidence: confidence of the other period.
     """
     return 0 < rate < TUNING.quality.log_rate_ratio * other_rate and other_confidence >= _TOLERANCES.min_confidence
+
+
+def is_back_to_back(busy_share: float) -> bool:
+    """Return whether phases follow each other with hardly a pause, as requests within a phase do.
+
+    Args:
+        busy_share: length of a typical phase over the period; 0 if unknown.
+    """
+    return busy_share > 1 - TUNING.next_phase.min_end_clock_pause
+
+
+def is_within(busy_share: float, period: float, other_period: float, other_confidence: float) -> bool:
+    """Return whether a period is the distance of the requests within the phases of another one.
+
+    Args:
+        busy_share: length of a typical phase of the first over its period; 0 if unknown.
+        period: first period.
+        other_period: other period.
+        other_confidence: confidence of the other period.
+    """
+    longer = other_period >= TUNING.live.period_order_ratio * period
+    return longer and is_back_to_back(busy_share) and other_confidence >= _TOLERANCES.min_confidence
 
 
 class Segmentation(Struct, frozen=True, eq=False):

@@ -16,7 +16,7 @@ from ..phases.ramps import with_ramps
 from ..phases.regularity import Regularity, regularity, shortest_interval, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
 from ..tuning import TUNING
-from .segmentation_quality import PeriodCandidate, Segmentation, rated_candidate
+from .segmentation_quality import PeriodCandidate, Segmentation, is_back_to_back, rated_candidate
 
 _TOLERANCES: Final = TUNING.tolerances
 _SEGMENTATION: Final = TUNING.segmentation
@@ -88,15 +88,20 @@ def _best_of_hypotheses(
             continue
         tried.append(hypothesis)
         clear = best if best is not None and best.clear else None
-        if clear is not None and hypothesis > clear.period:
+        if clear is not None and hypothesis > clear.period and not is_back_to_back(clear.busy_share):
             continue
         for by_pauses in (False, True) if segmenter.duty > _SEGMENTATION.busy_share else (False,):
             candidate = score_candidates(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses, seen=seen)
-            if candidate is None or (clear is not None and not _is_inside(candidate, clear)):
+            if candidate is None:
                 continue
-            if (weight := candidate.weight + _spectral_weight(candidate, line)) > best_weight:
+            if clear is not None and not (_is_inside(candidate, clear) or clear.is_within(candidate)):
+                continue
+            weight = candidate.weight + _spectral_weight(candidate, line)
+            if best is not None and best.is_within(candidate):
+                best, best_weight = candidate, max(weight, best_weight)
+            elif weight > best_weight and (best is None or not candidate.is_within(best)):
                 best, best_weight = candidate, weight
-        if best is not None and best.clear and not _may_be_shifts(best):
+        if best is not None and best.clear and not (is_back_to_back(best.busy_share) or _may_be_shifts(best)):
             break
     return best, best_weight
 
@@ -173,6 +178,7 @@ def with_history(
         found.remove(known)
     measured = [each for each in found if each is not None]
     measured = [each for each in measured if not any(map(each.is_log_beside, measured))]
+    measured = [each for each in measured if not any(map(each.is_within, measured))]
     return max(measured, key=lambda each: each.confidence, default=None)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from .. import compiled
+from ..confidence import student_t
 from ..tuning import TUNING
 from .changes import last_change, line_through
 from .phases import Floats
@@ -58,12 +59,16 @@ def trend_of(values: Floats, resolved: float) -> Trend | None:
 def at_next(values: Floats) -> Floats:
     """Return values at the level of the next one, as if they had no trend.
 
-    Their deviations are those from the trend. They are larger by the uncertainty of its extrapolation.
+    Their deviations are those from the trend, as a share of the values. They are larger by the uncertainty of its
+    extrapolation.
     """
     n = len(values)
     following, rest = extrapolated(values)
+    # deviations are a share of the values; level, growth and its form were chosen for the same values
+    scale = following / math.sqrt(float(values @ values) / n)
     leverage = 1 / n + 3 * (n + 1) ** 2 / (n * (n * n - 1))
-    rest = rest * math.sqrt((1 + leverage) / (1 + 1 / n) * (n - 1) / (n - 2))
+    scale *= math.sqrt((1 + leverage) / (1 + 1 / n) * (n - 1) / (n - 3)) * student_t(n - 3) / student_t(n - 1)
+    rest = rest * abs(scale)
     return following + rest - float(rest.sum()) / n
 
 

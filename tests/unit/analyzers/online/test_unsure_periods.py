@@ -52,6 +52,32 @@ def test_rhythm_of_requests_does_not_hide_a_period_that_the_whole_observation_sh
     assert hidden == 0
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_even_requests_without_pauses_do_not_hide_their_phases(seed: int) -> None:
+    """Requests follow each other nearly at once, at sure distances; from the fifth phase on, phases are the period."""
+    rng = np.random.default_rng(seed)
+    period, requests = float(np.exp(rng.uniform(np.log(5), np.log(300)))), int(rng.integers(12, 40))
+    busy_s, gap = period * float(rng.uniform(0.8, 0.94)), float(rng.uniform(0.01, 0.04))
+    step_s = busy_s / requests
+    predictor = Predictor("job")
+    predictor.update(make_batch(1, {"start": 0}), TYPES)
+    found = []
+    for number in range(8):
+        start_s = period * (0.1 + number) + step_s * np.arange(requests)
+        for place in range(requests):
+            columns = {
+                "start": round(1e9 * start_s[place]),
+                "duration": round(1e9 * (1 - gap) * step_s),
+                "bytes": 10**7,
+            }
+            predictor.update(make_batch(1, columns | {"kind": int(Kind.WRITE)}), TYPES)
+            if place % 4 == 3:
+                each = predictor.predict(round(1e9 * (start_s[place] + step_s)))
+                found.append((number, None if each.period_s is None else each.period_s.value))
+    right = [value is not None and abs(value / period - 1) < 0.02 for number, value in found if number >= 5]
+    assert np.mean(right) > 0.8
+
+
 @pytest.mark.slow
 def test_uneven_period_is_not_replaced_by_another_one_of_the_whole_observation() -> None:
     """Distances vary by 15 %: at times the window shows an unsure period, and the whole observation another one."""

@@ -5,7 +5,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.analyzers.periodicity.phases.trend import comparable_with_next, cycle_of
+from iotide.analyzers.periodicity.phases.trend import at_next, comparable_with_next, cycle_of, latest
+from iotide.analyzers.periodicity.upcoming.intervals import interval_of
 
 SERIES = 300
 
@@ -49,6 +50,20 @@ def test_next_value_follows_trends_changes_and_patterns(kind: str, spread: float
     ours, plain = _errors(kind, spread)
     assert ours < max(1.5 * spread, 1e-3)
     assert ours < plain / 2
+
+
+@pytest.mark.parametrize("kind", ["line", "growth", "decay"])
+@pytest.mark.parametrize("count", [6, 12, 40])
+def test_interval_of_the_next_value_of_a_trend_holds_nine_of_ten(kind: str, count: int) -> None:
+    """Deviations are a share of the values, so the next one deviates by another width than the past ones."""
+    rng = np.random.default_rng(count)
+    held = []
+    for _ in range(1500):
+        values = _values(kind, rng, count, 0.005)
+        following = at_next(latest(values[:-1]))
+        reach = interval_of(following)
+        held.append(abs(float(following.mean()) - float(values[-1])) <= reach)
+    assert 0.85 < np.mean(held) < 0.95
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.2, 0.4])
