@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,7 +25,13 @@ _POINTS_PER_PERIOD: Final = 40
 _LATEST_PHASES: Final = 10
 _LOW_WAVE: Final = 0.25  # of the highest bandwidth
 _WAVE_HEIGHT: Final = 0.4
-_MAX_CRESTS: Final = 200
+_MAX_MARKS: Final = 200
+_MAX_MISSED: Final = 2  # missing phases that are marked
+_LATE: Final = 0.2  # largest deviation of an interval that counts as one period, or several, in periods
+_MIN_BINS: Final = 4  # least bins of a period whose phases are visible
+_ABOVE: Final = 1 + 1e-9  # rounding must not split a constant signal
+_OF_A_PHASE: Final = 0.1
+"""Least share of a phase's usual volume at which a period has a phase."""
 _MIN_SHOWN: Final = 1 / 4  # of the period
 
 _FINE_TICKS: Final = (
@@ -94,28 +101,76 @@ def merge_bins(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_
     return Steps(edges, read, written, highest, factor)
 
 
-def dominant_wave(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -> Wave | None:
+def dominant_wave(
+    prediction: Prediction, mean: float, phases: PhaseColumns | None = None, *, from_s: float = -math.inf
+) -> Wave | None:
     """Return the cosine of the dominant frequency. It is extended by one and a half periods into the future.
 
-    Only the latest periods are drawn. None without a period.
+    Only the latest periods are drawn. None without a period. If phases have rests or pauses between them, each stretch
+    of phases has a cosine of its own with its crests in the middle of the phases, and NaN separates them.
 
     Args:
         prediction: the prediction.
         mean: mean of the signal, bytes/s.
+        phases: phases of the signal; None: as if there were no rests.
         from_s: start of the chart.
     """
     strongest = _dominant(prediction)
     if strongest is None:
         return None
-    window = prediction.window
-    begin = max(window.start_s, from_s, window.end_s - _WAVE_PERIODS * strongest.period_s)
-    end = window.end_s + 1.5 * strongest.period_s
-    count = math.ceil((end - begin) / strongest.period_s * _POINTS_PER_PERIOD) + 1
-    times = np.linspace(begin, end, max(count, 2))
+    window, period_s = prediction.window, strongest.period_s
+    begin = max(window.start_s, from_s, window.end_s - _WAVE_PERIODS * period_s)
+    end = window.end_s + 1.5 * period_s
     # a sample represents its whole bin
-    since = times - window.start_s - 0.5 / prediction.sampling_frequency_hz
-    angle = 2 * math.pi * strongest.frequency_hz * since + strongest.phase_rad
-    return Wave(strongest.period_s, times, np.maximum(mean + strongest.amplitude * np.cos(angle), 0.0))
+    crest_s = window.start_s + 0.5 / prediction.sampling_frequency_hz - strongest.phase_rad / (2 * math.pi) * period_s
+    spans = [(begin, end, crest_s)]
+    if phases is not None and len(parts := _stretches(phases, prediction, period_s)) > 1:
+        spans = [
+            (max(first, begin), min(last, end), crest_s)
+            for first, last, crest_s in (_span_of(phases, rows, period_s) for rows in parts)
+            if last > begin
+        ]
+    times, values = np.zeros(0), np.zeros(0)
+    for first, last, crest_s in spans:
+        count = math.ceil((last - first) / period_s * _POINTS_PER_PERIOD) + 1
+        part = np.linspace(first, last, max(count, 2))
+        wave = np.maximum(mean + strongest.amplitude * np.cos(2 * math.pi / period_s * (part - crest_s)), 0.0)
+        break_s = [] if not len(times) else [first]
+        times, values = (
+            np.concatenate([times, break_s, part]),
+            np.concatenate([values, [math.nan] * len(break_s), wave]),
+        )
+    return Wave(period_s, times, values)
+
+
+def _spanned_periods(interval_s: float, prediction: Prediction, period_s: float) -> int:
+    """Return how many periods an interval between phases spans: two or three if phases are missing.
+
+    It is 0 for rests and pauses: intervals of 1.8 periods or more that are no multiple, and all between shifts.
+    """
+    if interval_s < (2 - _LATE) * period_s:
+        return 1
+    periods = round(interval_s / period_s)
+    missing = periods <= _MAX_MISSED + 1 and abs(interval_s / periods - period_s) <= _LATE * period_s / periods
+    return periods if missing and prediction.shifts is None else 0
+
+
+def _stretches(phases: PhaseColumns, prediction: Prediction, period_s: float) -> list[slice]:
+    """Return the rows of phases without a rest or pause between them."""
+    rests = [
+        at
+        for at, interval_s in enumerate(np.diff(phases.start_s).tolist(), 1)
+        if not _spanned_periods(interval_s, prediction, period_s)
+    ]
+    return [slice(low, high) for low, high in pairwise([0, *rests, len(phases)]) if high > low]
+
+
+def _span_of(phases: PhaseColumns, rows: slice, period_s: float) -> tuple[float, float, float]:
+    """Return start and end of the periods of a stretch of phases, and the mean time of a phase's middle, modulo P."""
+    middle = (phases.start_s[rows] + phases.end_s[rows]) / 2
+    turns = np.exp(2j * math.pi * (middle - middle[0]) / period_s)
+    crest_s = float(middle[0]) + float(np.angle(turns.mean())) / (2 * math.pi) * period_s
+    return float(middle[0]) - period_s / 2, float(middle[-1]) + period_s / 2, crest_s
 
 
 def scale_wave(wave: Wave, top: float) -> tuple[Floats, str]:
@@ -126,11 +181,58 @@ def scale_wave(wave: Wave, top: float) -> tuple[Floats, str]:
         top: largest other value in the chart, bytes/s.
     """
     name = f"wave of {duration_text(wave.period_s)}"
-    highest = float(wave.values.max(initial=0.0))
+    highest = float(np.nanmax(wave.values, initial=0.0))
     if not 0 < highest < _LOW_WAVE * top:
         return wave.values, name
     factor = _WAVE_HEIGHT * top / highest
     return wave.values * factor, f"{name}, {factor:.2g} times as high"
+
+
+def period_marks_s(prediction: Prediction, signal: TraceSignal) -> Floats:
+    """Return a time in each period of the prediction's window that has a phase; none without a period.
+
+    These are the starts of phases, and of missing ones if a period or two have none. There is none in rests and pauses.
+    If phases are too short for the bins of the signal, these are the crests of the dominant cosine.
+    """
+    if prediction.period_s is None or not prediction.period_s.value > 0:
+        return np.zeros(0)
+    window, period_s = prediction.window, prediction.period_s.value
+    starts = _phase_starts_s(signal, period_s)
+    starts = starts[(starts >= window.start_s - period_s / 2) & (starts <= window.end_s)]
+    even = len(starts) > 1 and abs(float(np.median(np.diff(starts))) - period_s) <= _LATE * period_s
+    if not even:
+        return _crests_with_phases_s(prediction, signal)
+    marks = [starts]
+    for start_s, next_s in pairwise(starts.tolist()):
+        periods = _spanned_periods(next_s - start_s, prediction, period_s)
+        marks.append(np.linspace(start_s, next_s, max(periods, 1), endpoint=False)[1:])
+    return np.sort(np.concatenate(marks))[-_MAX_MARKS:]
+
+
+def _phase_starts_s(signal: TraceSignal, period_s: float) -> Floats:
+    """Return the starts of stretches above the mean bandwidth, without pauses of a quarter of a period."""
+    total, period = signal.total, period_s / signal.bin_s
+    above = np.flatnonzero(total > float(total.mean()) * _ABOVE) if len(total) else np.zeros(0, np.int64)
+    if not len(above) or period < _MIN_BINS:
+        return np.zeros(0)
+    begins = np.append(True, np.diff(above) > max(period / 4, 1))
+    volume = np.add.reduceat(total[above], np.flatnonzero(begins))
+    first = above[begins][volume >= _OF_A_PHASE * float(np.median(volume))]
+    return np.asarray(signal.start_s + first * signal.bin_s, np.float64)
+
+
+def _crests_with_phases_s(prediction: Prediction, signal: TraceSignal) -> Floats:
+    crests = crest_times_s(prediction)
+    crests = crests[(crests >= signal.start_s) & (crests < signal.end_s)]
+    if len(crests) < 2:
+        return crests
+    half = (crests[1] - crests[0]) / 2
+    moved = np.concatenate([[0.0], np.cumsum(signal.total)])
+    around = [np.clip((crests + side - signal.start_s) / signal.bin_s, 0, len(moved) - 1) for side in (-half, half)]
+    volume = moved[np.ceil(around[1]).astype(int)] - moved[np.floor(around[0]).astype(int)]
+    return np.asarray(
+        crests[volume >= _OF_A_PHASE * float(np.median(volume[volume > 0]))] if volume.any() else crests[:0]
+    )
 
 
 def crest_times_s(prediction: Prediction) -> Floats:
@@ -144,7 +246,7 @@ def crest_times_s(prediction: Prediction) -> Floats:
     window = prediction.window
     first = window.start_s + 0.5 / prediction.sampling_frequency_hz - wave.phase_rad / (2 * math.pi) * wave.period_s
     first += math.ceil((window.start_s - first) / wave.period_s) * wave.period_s
-    return np.arange(first, window.end_s + wave.period_s / 2, wave.period_s)[-_MAX_CRESTS:]
+    return np.arange(first, window.end_s + wave.period_s / 2, wave.period_s)[-_MAX_MARKS:]
 
 
 def visible_periods(view: WaveletView, period: Estimate | None) -> slice:

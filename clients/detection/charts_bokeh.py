@@ -136,7 +136,7 @@ def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s:
     _area(plot, edges, zeros, written, WRITE, 0.8, "write")
     _area(plot, edges, written, written + read, READ, 0.8, "read")
     total = signal.total
-    wave = dominant_wave(prediction, float(total.mean()) if len(total) else 0.0)
+    wave = dominant_wave(prediction, float(total.mean()) if len(total) else 0.0, phases)
     if wave is not None:
         values, label = scale_wave(wave, top)
         times = (wave.times - zero) / unit.factor

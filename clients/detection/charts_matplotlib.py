@@ -137,7 +137,7 @@ def _signal(axes: Axes, panels: PlotData, since_s: float | None) -> None:
         _shade(axes, strip.phases, begin, zero, unit, label=strip.label, colour=strip.colour, alpha=0.7, at=edges_at)
     if closely:
         total = signal.total
-        wave = dominant_wave(prediction, float(total.mean()) if len(total) else 0.0, from_s=begin)
+        wave = dominant_wave(prediction, float(total.mean()) if len(total) else 0.0, panels.phases, from_s=begin)
         if wave is not None:
             values, label = scale_wave(wave, float(steps.highest.max(initial=0.0)))
             axes.plot((wave.times - zero) / unit.factor, values / rate, color=WAVE, linewidth=1.1, label=label)

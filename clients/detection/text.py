@@ -199,7 +199,7 @@ def _after_end(seconds: float, period: Estimate | None) -> str:
 
 
 def _since(estimate: Estimate, start_s: float) -> Estimate:
-    low, value, high = (at - start_s for at in (estimate.low, estimate.value, estimate.high))
+    low, value, high = (max(at - start_s, 0.0) for at in (estimate.low, estimate.value, estimate.high))
     return Estimate(value=value, low=low, high=high)
 
 

@@ -12,19 +12,17 @@ from ....results.base import Estimate
 from ....results.jobs.job import SignalSeries
 from ....results.prediction import Prediction
 from ....results.traces.plot_data import TraceSignal
-from ...detection.chart_data import crest_times_s, merge_bins
+from ...detection.chart_data import merge_bins, period_marks_s
 from ...drawing.charts import PHASE, READ, WRITE, Unit, rate_unit, time_unit
 from ...drawing.svg_chart import Chart
 
 _MAX_STEPS: Final = 2000
 _SIGNAL_HEIGHT, _HISTORY_HEIGHT = 320.0, 260.0
 _INK: Final = "#1b2733"
-_OF_A_PHASE: Final = 0.1
-"""Least share of a phase's usual volume at which a period has a phase."""
 
 
 def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
-    """Draw read and write bandwidth over time. A dotted line marks each period, and a box the expected next phase.
+    """Draw read and write bandwidth over time. A dotted line marks each period with a phase, a box the next one.
 
     Returns:
         An SVG element.
@@ -41,8 +39,8 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     edges = ((steps.edges - zero) / unit.factor).tolist()
     written, both = steps.written / rate.factor, (steps.written + steps.read) / rate.factor
     nothing = np.zeros(len(written))
-    ruler = [] if prediction is None else _ruler_s(prediction, trace)
-    for at in ruler:  # below the data: a phase may be as narrow as a line
+    marks = [] if prediction is None else period_marks_s(prediction, trace).tolist()
+    for at in marks:  # below the data: a phase may be as narrow as a line
         chart.mark((at - zero) / unit.factor, PHASE, dotted=True)
     if steps.bins_a_step > 1:
         chart.steps(edges, nothing.tolist(), (steps.highest / rate.factor).tolist(), WRITE, opacity=0.2)
@@ -53,7 +51,7 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     if steps.read.any():
         chart.steps(edges, written.tolist(), both.tolist(), READ)
         chart.legend("read", READ)
-    if ruler:
+    if marks:
         chart.legend("period", PHASE)
     if upcoming and prediction is not None:
         _add_prediction(chart, prediction, zero, unit, 1.0 if not top else 1.08 * top / rate.factor)
@@ -87,23 +85,6 @@ def history_chart(history: Sequence[Prediction]) -> str:
     chart.label_y(f"period, {scale.name}", WRITE)
     chart.label_y("confidence", PHASE, right=True, top=1.05)
     return chart.text()
-
-
-def _ruler_s(prediction: Prediction, trace: TraceSignal) -> list[float]:
-    """Return a time in each period, from the first one with a phase to the end of the signal.
-
-    A program may read its input long before its first phase. The periods before have no phase to mark.
-    """
-    crests = crest_times_s(prediction)
-    crests = crests[(crests >= trace.start_s) & (crests < trace.end_s)]
-    if len(crests) < 2:
-        return list(map(float, crests))
-    half = (crests[1] - crests[0]) / 2
-    moved = np.concatenate([[0.0], np.cumsum(trace.total)])
-    around = [np.clip((crests + side - trace.start_s) / trace.bin_s, 0, len(moved) - 1) for side in (-half, half)]
-    volume = moved[np.ceil(around[1]).astype(int)] - moved[np.floor(around[0]).astype(int)]
-    begun = np.flatnonzero(volume >= _OF_A_PHASE * float(np.median(volume)))
-    return list(map(float, crests[begun[0] :])) if len(begun) else []
 
 
 def _add_prediction(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit, top: float) -> None:

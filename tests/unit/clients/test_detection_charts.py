@@ -31,7 +31,7 @@ from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
 from iotide.results.prediction import Frequency
 from iotide.results.traces.analysis import DetectionReport
-from iotide.results.traces.plot_data import PlotData, TraceSignal
+from iotide.results.traces.plot_data import PhaseColumns, PlotData, TraceSignal
 from support.jobs.periodic_jobs import TYPES, checkpointing
 from support.jobs.result_factories import make_prediction
 
@@ -143,6 +143,24 @@ def test_wave_has_its_crests_in_the_phases() -> None:
     assert off.max() < 0.15
     assert wave.times[-1] == pytest.approx(panels.prediction.window.end_s + 1.5 * wave.period_s)
     assert dominant_wave(make_prediction(period_s=None), 1.0) is None
+
+
+@pytest.mark.parametrize("rest_s", [25.0, 63.0])
+def test_wave_stops_at_rests_and_has_its_crests_in_the_phases_of_each_stretch(rest_s: float) -> None:
+    starts = 100.0 + np.append(0.0, np.cumsum([*[10.0] * 5, rest_s] * 3))
+    phases = PhaseColumns(starts, starts + 2, np.ones(len(starts)))
+    line = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=0.7, z_score=9.0, confidence=0.9)
+    window = make_prediction().window.model_copy(update={"start_s": 95.0, "end_s": float(starts[-1]) + 4})
+    prediction = make_prediction("job", period_s=10.0).model_copy(update={"dominant": [line], "window": window})
+    wave = dominant_wave(prediction, 1.0, phases)
+    assert wave is not None
+    assert int(np.isnan(wave.values).sum()) == 3
+    shown = wave.times[~np.isnan(wave.values)]
+    assert np.abs(shown[:, None] - starts - 1).min(axis=1).max() < 5.01
+    nearest = wave.values[np.nanargmin(np.abs(wave.times[:, None] - starts - 1), axis=0)]
+    assert nearest == pytest.approx(2, abs=0.05)
+    values, _ = scale_wave(wave, 1e9)
+    assert np.nanmax(values) == pytest.approx(0.4e9)
 
 
 def test_low_wave_of_sharp_bursts_is_magnified_with_a_note() -> None:

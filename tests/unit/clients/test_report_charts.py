@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from iotide.clients.detection.chart_data import crest_times_s
+from iotide.clients.detection.chart_data import crest_times_s, period_marks_s
 from iotide.clients.drawing.svg_chart import Chart, round_ticks
 from iotide.clients.report.charts.signal_charts import history_chart, signal_chart
 from iotide.results.jobs.job import SignalSeries
-from iotide.results.prediction import Frequency
-from support.jobs.result_factories import make_prediction, make_signal
+from iotide.results.prediction import Frequency, WorkShifts
+from iotide.results.traces.plot_data import TraceSignal
+from support.jobs.result_factories import around, make_prediction, make_signal
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBERS = st.floats(0, 1e15) | st.just(0.0)
@@ -97,6 +98,43 @@ def test_periods_before_the_first_phase_are_not_marked() -> None:
     at = [float(each.get("d", "")[1:].split()[0]) for each in marks]
     width = 848.0  # of 100 s
     assert [round((each - 76) / width * length_s) for each in at] == pytest.approx([40, 50, 60, 70, 80, 90], abs=1)
+
+
+def steps_of(kind: str) -> list[float]:
+    """Return intervals of a job with a period of 10 s."""
+    return {
+        "even": [10.0] * 12,
+        "shifts": [*[10.0] * 4, 40.0] * 3,
+        "shifts of whole periods": [*[10.0] * 4, 30.0] * 3,
+        "long pause": [*[10.0] * 6, 63.0, *[10.0] * 6],
+        "short pause": [*[10.0] * 6, 25.0, *[10.0] * 6],
+        "missing": [*[10.0] * 4, 20.0, *[10.0] * 3, 30.0, *[10.0] * 3],
+        "drift": [10 * 1.02**number for number in range(-8, 8)],
+        "pattern": [*[8.0] * 3, 16.0] * 3,
+    }[kind]
+
+
+@pytest.mark.parametrize("bin_s", [0.25, 1.0])
+@pytest.mark.parametrize(
+    "kind",
+    ["even", "shifts", "shifts of whole periods", "long pause", "short pause", "missing", "drift", "pattern"],
+)
+def test_marks_of_the_period_are_at_phases_and_none_in_rests_and_pauses(kind: str, bin_s: float) -> None:
+    starts = 100.0 + np.append(0.0, np.cumsum(steps_of(kind)))
+    edges = np.arange(90.0, starts[-1] + 30, bin_s)
+    written = np.zeros(len(edges))
+    for start in starts:
+        written[(edges + bin_s > start) & (edges < start + 2)] = 5e6
+    written += 1e3  # a log
+    signal = TraceSignal(90.0, bin_s, np.zeros(len(edges)), written)
+    shifts = WorkShifts(phases=5, rest_s=around(30.0), seen=3, probability=0.9) if "shifts" in kind else None
+    window = make_prediction().window.model_copy(update={"start_s": 90.0, "end_s": float(edges[-1])})
+    made = make_prediction("job", period_s=10.0).model_copy(update={"window": window, "shifts": shifts})
+    marks = period_marks_s(made, signal)
+    nearest = np.abs(marks[:, None] - starts).min(axis=1)
+    assert len(marks) == len(starts) + (3 if kind == "missing" else 0)
+    assert int((nearest <= 1.01 * bin_s).sum()) == len(starts)
+    assert all(each == pytest.approx(10, abs=1.01 * bin_s) for each in nearest[nearest > 1.01 * bin_s])
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
