@@ -151,10 +151,10 @@ class BufferingSource(Protocol):
 
 @runtime_checkable
 class WaitingSource(Protocol):
-    """A source of which a poll may last longer than ``poll`` waits for it."""
+    """A source whose items may come later than the poll that asks for them."""
 
     is_waiting: bool
-    """Whether a poll has not returned yet. Its items follow in a later one."""
+    """Whether a later poll has items although this one may have none."""
 
 
 @runtime_checkable

@@ -33,6 +33,8 @@ STREAM_FORGOTTEN: Final = "streams_forgotten"
 """Streams that returned after their sequence number was removed: calls may be missing, or counted twice."""
 UNHEARD: Final = "processes_unheard"
 UNTRACED: Final = "processes_untraced"
+LEFT_RUNNING: Final = "processes_left_running"
+"""Processes that still ran when their collector ended, without those that have come to a later collector."""
 REFUSED_USERS: Final = "processes_refused:max_users"
 REFUSED_WAITING: Final = "processes_refused:waiting"
 """Processes that a node's collector of all users did not pass to a collector of their user, by bound."""
@@ -153,6 +155,10 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     REFUSED_WAITING: Reason("programs not traced as too many others of their user waited for the node's collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
+    LEFT_RUNNING: Reason(
+        "processes that still ran when their collector ended: their later calls are missing",
+        "end the collector after the program, by iotide collect --stop or --until-unused",
+    ),
     UNHEARD_RANKS: Reason(
         "ranks without data: on nodes without a collector, or not traced",
         "with Slurm `iotide run` and `sbatch --comment=iotide` see all nodes of a job",

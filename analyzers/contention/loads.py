@@ -19,7 +19,8 @@ Floats = npt.NDArray[np.float64]
 _MISSING: Final = (
     *("streams_cut_off", "streams_silent", "ranks_unheard", "nodes_unseen", "processes_unheard", "processes_refused"),
     *("processes_refused:max_users", "processes_refused:waiting"),
-    *("processes_failed", "streams_refused:max_streams", "streams_refused:max_collectors", "streams_refused:max_jobs"),
+    *("processes_failed", "processes_left_running"),
+    *("streams_refused:max_streams", "streams_refused:max_collectors", "streams_refused:max_jobs"),
 )
 """Losses that count missing streams or processes, not calls."""
 

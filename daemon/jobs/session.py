@@ -16,7 +16,7 @@ from ...analyzers.time_limit import measured_writes, time_limit_of
 from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import representatives
-from ...events.losses import MISPLACED, bytes_of, events_of
+from ...events.losses import LEFT_RUNNING, MISPLACED, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
 from .clock_skew import shifted_to_arrival
@@ -122,7 +122,7 @@ class JobSession:
         self.no_stream_since_s = None
         self.heard_at_s = at_s
         if is_new:
-            self.losses.open_stream(stream)
+            self.losses.open_stream(stream, info.follows)
             self.ledger.open(stream)
             self._add_collector_losses(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
         self.change_stream(stream, info)
@@ -154,7 +154,16 @@ class JobSession:
     def update_stream_losses(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
         """Update the cumulative losses of an open stream."""
         self.ledger.set_losses(stream, losses)
-        self.add_losses(self.losses.update_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
+        grown = self.losses.update_stream(stream, losses)
+        self._discount_continued(stream, grown)
+        self.add_losses(grown, now_s, self.heard_until_ns.get(stream))
+
+    def _discount_continued(self, stream: str, grown: Mapping[str, int]) -> None:
+        """Remove the loss of a process left running whose next stream came before the report of the loss."""
+        if LEFT_RUNNING in grown and any(
+            each.follows and stream.endswith(f":{each.follows}") for each in self.infos.values()
+        ):
+            self.losses.discount_left_running()
 
     def close_stream(
         self, stream: str, at_s: float, losses: Mapping[str, int] | None = None, now_s: float | None = None
@@ -169,6 +178,7 @@ class JobSession:
         """
         now_s = at_s if now_s is None else now_s
         grown = self.losses.close_stream(stream, losses or {})
+        self._discount_continued(stream, grown)
         self.ledger.close(stream, losses or {})
         self.add_losses(grown, now_s, self.heard_until_ns.pop(stream, None))
         self._add_collector_losses(self.handovers.close_stream(stream, losses or {}), now_s)

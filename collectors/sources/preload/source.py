@@ -20,6 +20,8 @@ from .streams import Streams
 from .untraced import UntracedPrograms
 
 _POSITION_PREFIX: Final = "preload:"
+_ENDING_S: Final = 0.5
+"""Seconds for which processes may end after the collector: a job that is cancelled ends both at once."""
 
 
 class PreloadSource:
@@ -54,6 +56,8 @@ class PreloadSource:
         self._files = files or NodeFileMetadata()
         self._patience_s = patience_s
         self._closed = False
+        self._clock = clock
+        self._reads_on_until_s = 0.0  # 0 before the end
         self._stores_positions: list[int] = []
         self._stored: set[int] = set()
         self._ended: list[int] = []  # streams whose positions are not needed any more
@@ -89,7 +93,16 @@ class PreloadSource:
     def poll(self) -> list[SourceItem]:
         """Accept new processes, and return what all have recorded since the last poll."""
         self._drain.poll(self._streams, self._patience_s)
+        if 0.0 < self._reads_on_until_s <= self._clock():
+            self._reads_on_until_s = math.inf
+            for token in self._drain.running():
+                self._streams.still_running(token)
         return self._streams.items()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether processes may still end after the end was requested. A later poll counts those that did not."""
+        return 0.0 < self._reads_on_until_s < math.inf and bool(self._drain.running())
 
     def resume_from(self, positions: Mapping[str, bytes]) -> None:
         """Continues after the stored positions. Ring space is released only when its data is stored elsewhere."""
@@ -135,8 +148,9 @@ class PreloadSource:
         return self._drain.events.fileno()
 
     def stop_buffering(self) -> None:
-        """Make each later poll return all available data."""
+        """Make each later poll return all available data, because the collector ends."""
         self._patience_s = 0.0
+        self._reads_on_until_s = self._clock() + _ENDING_S
         if self._streams.untraced_after_s < math.inf:
             self._streams.untraced_after_s = 0.0
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from ....events import InputError, StreamInfo, empty_batch
 from ....events.files import readable
-from ....events.losses import CUT_OFF, UNHEARD, UNTRACED, is_loss
+from ....events.losses import CUT_OFF, LEFT_RUNNING, UNHEARD, UNTRACED, is_loss
 from ...node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .records.image_header import ImageHeader
@@ -24,8 +24,7 @@ from .untraced import UntracedPrograms
 _MAX_LINES: Final = 1 << 40
 _MAX_JOBS: Final = 100
 _MAX_ENDED: Final = 4096
-"""Latest processes that were read after their end, and of which a further region may follow. Beyond it, calls that were
-read count as lost, too."""
+"""Latest processes that were read after their end. If a further region of others follows, read calls count as lost."""
 _REPEATED_LOSSES: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
 """Counters of a new region that repeat losses of the old region, which are reported from there."""
 
@@ -62,8 +61,7 @@ class Streams:
         counts_untraced: bool = False,
     ) -> None:
         self.untraced = UntracedPrograms()
-        self.waiting_lines = 0
-        """Lines received since ``items`` was called."""
+        self.waiting_lines = 0  # received since ``items`` was called
         self._path = readable(path)
         self._origin = origin
         self._files = files
@@ -73,8 +71,7 @@ class Streams:
         self._give_up = give_up
         self._patience_s = patience_s
         self._live = live
-        self.untraced_after_s = 1.0 if counts_untraced else math.inf
-        """Time after which a process no longer cancels its report of an untraced program, s."""
+        self.untraced_after_s = 1.0 if counts_untraced else math.inf  # then no process cancels its report any more, s
         self._untraced_since_s: float | None = None
         self._allowance = Allowance()
         self._templates = ProcessTemplates()
@@ -207,6 +204,9 @@ class Streams:
         if (process := self._processes.get(token)) is not None:
             self.untraced.learn_still_running(process.info.command)
             self._counters["programs_unseen"] += 1
+            if self.untraced_after_s < math.inf:  # no user reads ``untraced``
+                self._begin(token)
+                self._items.append(Lost(Counter({LEFT_RUNNING: 1}), process.stream))
 
     def ended(self, token: int) -> None:
         """Close a stream."""

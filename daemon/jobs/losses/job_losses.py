@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from itertools import chain
 from typing import Final
 
 from ....analyzers.completeness import Completeness
 from ....events import StreamInfo
-from ....events.losses import CUT_OFF, EVENTS, UNHEARD_RANKS
+from ....events.losses import CUT_OFF, EVENTS, LEFT_RUNNING, UNHEARD_RANKS
 from ....results.prediction import Prediction
 
 SILENT: Final = "streams_silent"
@@ -40,14 +41,29 @@ class JobLosses:
         self._ended: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # a stream that returns continues from there
         self._by_collector: OrderedDict[str, Mapping[str, int]] = OrderedDict()
 
-    def open_stream(self, stream: str) -> None:
-        """Open a stream, or resume one."""
+    def open_stream(self, stream: str, follows: str = "") -> None:
+        """Open a stream, or resume one.
+
+        Args:
+            stream: its name.
+            follows: end of the name of the stream that it continues, of an earlier collector.
+        """
         if (before := self._ended.pop(stream, None)) is not None:
             self._reported[stream] = {name: count for name, count in before.items() if name != CUT_OFF}
             self.cut_off -= CUT_OFF in before
             self.total -= Counter({CUT_OFF: before.get(CUT_OFF, 0)})
-        else:
-            self.opened += 1
+            return
+        self.opened += 1
+        if follows and self.total[LEFT_RUNNING] > 0:
+            known = chain(self._reported.items(), reversed(self._ended.items()))
+            if LEFT_RUNNING in next((losses for name, losses in known if name.endswith(f":{follows}")), ()):
+                self.discount_left_running()
+
+    def discount_left_running(self) -> None:
+        """Remove the loss of a process that a later collector reads: its new stream has the calls in between, or their
+        number.
+        """
+        self.total[LEFT_RUNNING] -= 1
 
     def add_rank(self, rank: int, ranks: int) -> None:
         """Add a rank, with its reported communicator size."""

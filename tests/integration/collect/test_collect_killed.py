@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from iotide.events.losses import LEFT_RUNNING
 from iotide.results.jobs.ledger import JobLedger
 from support.servers.restarted_job import job_at
 from support.servers.served_process import served
@@ -65,6 +66,27 @@ def test_content_of_rings_is_read_by_the_next_collector(tmp_path: Path) -> None:
         assert (ledger.archived or 0) + (ledger.waiting_for_archive or 0) == found.events
         assert server.end(signal.SIGTERM) == 0
     assert archived(archives) == (found.bytes_written, [])
+
+
+@pytest.mark.slow
+def test_program_that_outlives_its_collector_is_a_loss_until_the_next_collector_reads_it(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        with collecting(tmp_path, server.endpoint) as (tracer, first), writer(tmp_path, tracer) as program:
+            program.write(700)
+            first.send_signal(signal.SIGTERM)
+            assert first.wait(DEADLINE_S) == 0
+            program.write(3000)
+            wait_for(lambda: server.losses() == {LEFT_RUNNING: 1}, what="the loss")
+            with collecting(tmp_path, server.endpoint) as (_, following):
+                while server.losses() == {LEFT_RUNNING: 1}:
+                    program.write(1)
+                program.end()
+                assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+                assert following.wait(DEADLINE_S) == 0
+        found = wait_for(partial(job_at, server.url), what="the job")
+        assert LEFT_RUNNING not in found.losses
+        commands = 20 * len(program.counts)  # at most, with the answers
+        assert 0 <= found.bytes_written + found.bytes_dropped - 1000 * sum(program.counts) <= commands
 
 
 @pytest.mark.slow

@@ -15,9 +15,10 @@ from iotide.daemon.ingest.ingest_core import IngestCore
 from iotide.daemon.ingest.ingest_settings import IngestSettings
 from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.losses.job_losses import JobLosses
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
-from iotide.events.losses import MAX_REASONS, checked, events_of, loss_lines
+from iotide.events.losses import LEFT_RUNNING, MAX_REASONS, checked, events_of, loss_lines
 from iotide.events.network.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobSummary
 from msgspec.structs import replace as msgspec_replace
@@ -121,6 +122,25 @@ def test_stream_that_was_cut_off_and_comes_back_goes_on_from_what_it_had_told() 
     losses.open_stream("s")
     assert losses.update_stream("s", {RING_FULL: 7}) == {RING_FULL: 2}
     assert (+losses.total, losses.cut_off, losses.opened) == ({RING_FULL: 7}, 0, 1)
+
+
+@pytest.mark.parametrize("order", ["loss end next", "loss next end", "next loss end", "next end"])
+def test_process_left_running_is_no_loss_once_a_later_collector_reads_it(order: str) -> None:
+    job = JobSession("job", AggregatorSettings(), 0.0)
+    job.open_stream("c1.1:preload:7:00aa", INFO, 0.0)
+    job.open_stream("c1.1:preload:8:00ab", INFO, 0.0)
+    left = {LEFT_RUNNING: 1}
+    job.close_stream("c1.1:preload:8:00ab", 0.0, left)
+    for step in order.split():
+        if step == "loss":
+            job.update_stream_losses("c1.1:preload:7:00aa", left, 0.0)
+        elif step == "end":
+            job.close_stream("c1.1:preload:7:00aa", 0.0, left)
+        else:
+            job.open_stream("c2.1:preload:7:00bb", msgspec_replace(INFO, follows="00aa"), 0.0)
+    assert job.losses.all_losses(ended=True) == left
+    job.close_stream("c2.1:preload:7:00bb", 0.0, left)
+    assert job.losses.all_losses(ended=True) == {LEFT_RUNNING: 2}
 
 
 def test_events_dropped_by_a_full_backlog_reach_the_job_while_it_runs() -> None:

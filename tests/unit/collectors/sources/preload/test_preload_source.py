@@ -15,6 +15,8 @@ from iotide.collectors.sources.preload.records.ring_layout import ENTRY_HANDLE, 
 from iotide.collectors.sources.preload.rings import drain
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import HandleInfo, Layer
+from iotide.events.losses import LEFT_RUNNING
+from support.system.waiting import wait_for
 from support.tracing.regions import LISTED, OPEN, WRITE, MadeRegion, connected
 from support.tracing.tracing import Tracing
 
@@ -78,6 +80,29 @@ def test_a_few_events_wait_for_more_but_not_in_a_hurry_nor_in_a_ring_that_fills(
         source.stop_buffering()
         source.poll()
         assert source.counters["events"] == 34
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_process_may_end_for_a_moment_after_the_collector_and_is_a_loss_if_it_does_not(
+    tmp_path: Path, made: MadeRegion, *, ends: bool
+) -> None:
+    now_s, gate, items = 0.0, tmp_path / "gate", []
+    with closing(PreloadSource(gate, Origin("job"), clock=lambda: now_s, counts_untraced=True)) as source:
+        made.hand_over_from_another_process(gate)
+        wait_for(lambda: source.poll() or source.in_use, what="the process")
+        assert not source.is_waiting
+        source.stop_buffering()
+        source.poll()
+        assert source.is_waiting
+        made.put(3)
+        if ends:
+            made.end_senders()
+            wait_for(lambda: items.extend(source.poll()) or not source.is_waiting, what="the end of the process")
+        now_s = 0.6
+        items.extend(source.poll())
+        assert not source.is_waiting
+        assert source.counters["events"] == 3
+        assert [each.losses for each in items if isinstance(each, Lost)] == ([] if ends else [{LEFT_RUNNING: 1}])
 
 
 def test_busy_ring_does_not_starve_the_others(tracing: Tracing) -> None:
