@@ -13,7 +13,7 @@ from ..estimator import SignalWindow
 from ..phases.merged import split_merged
 from ..phases.phases import Phases, Segmenter
 from ..phases.ramps import with_ramps
-from ..phases.regularity import Regularity, regularity, shortest_interval, without_extras
+from ..phases.regularity import Regularity, regularity, shortest_interval, with_closed_gaps, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
 from ..tuning import TUNING
 from .segmentation_quality import PeriodCandidate, Segmentation, is_back_to_back, rated_candidate
@@ -309,7 +309,8 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
         phases, measured = split, regularity(split)
         if measured is None or measured.clock_spread <= _TOLERANCES.irregular_spread:
             return phases, measured
-    if (fewer := without_extras(phases, measured, shortest)) is not None:
+    fewer = without_extras(phases, measured, shortest) or with_closed_gaps(phases, measured, shortest)
+    if fewer is not None:
         return fewer
     if split is not None:
         return phases, measured

@@ -29,7 +29,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         segmenter: segmenter of the signal.
         phases: phases of the signal.
     """
-    if len(phases) < TUNING.intervals.min_intervals:
+    if len(phases) < TUNING.intervals.min_intervals or _count_bins(segmenter, phases):
         return None
     found = compiled.multiples(segmenter.running, phases.columns, _NEARER_TO_TWO)
     multiple = _larger_multiples(segmenter, phases) if found is None else found[0]
@@ -47,6 +47,16 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         stops += [*cuts, int(phases.stop[row])]
     volume = np.repeat(phases.volume / multiple, multiple)
     return Phases(np.array(starts), np.array(ends), volume, np.array(firsts, np.int64), np.array(stops, np.int64))
+
+
+def _count_bins(segmenter: Segmenter, phases: Phases) -> bool:
+    """Return whether volumes and lengths are only numbers of bins: of short phases in a clipped signal.
+
+    A phase across the border of two bins would count as two.
+    """
+    bins = phases.stop - phases.first
+    short = int(np.count_nonzero(bins < TUNING.segmentation.edge_bins))
+    return segmenter.origin is not segmenter and 2 * short > len(bins)
 
 
 def _larger_multiples(segmenter: Segmenter, phases: Phases) -> Positions | None:

@@ -150,6 +150,38 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
     return kept, after
 
 
+def with_closed_gaps(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
+    """Merge phases with pauses between them that a segmentation at the measured period would close.
+
+    A shorter hypothesis separates them, as the lines at a program's start. Their intervals must be far shorter than all
+    others: uneven phases may follow one another closely, too. Returns None if there are none, too many, or if the
+    other intervals are not more regular.
+
+    Args:
+        phases: phases.
+        before: regularity of all phases.
+        shortest: shortest interval that the segmentation allows, bins.
+    """
+    gap = TUNING.segmentation.max_gap_periods
+    intervals, pauses = phases.start[1:] - phases.start[:-1], phases.first[1:] - phases.stop[:-1]
+    begins = np.append(True, pauses >= gap * before.period)
+    places = np.flatnonzero(begins)
+    if not 0 < len(begins) - len(places) <= _INTERVALS.max_stray_share * len(begins):
+        return None
+    if float(intervals[~begins[1:]].max()) > gap * float(intervals[begins[1:]].min()):
+        return None
+    last = np.append(places[1:], len(begins)) - 1
+    merged = Phases(
+        phases.start[places],
+        phases.end[last],
+        np.add.reduceat(phases.volume, places),
+        phases.first[places],
+        phases.stop[last],
+    )
+    after = regularity(merged, shortest)
+    return None if after is None or after.spread >= before.spread else (merged, after)
+
+
 def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: float) -> Regularity | None:
     """Measure the pauses between phases. None if they are not far more regular than the intervals between starts.
 

@@ -376,3 +376,37 @@ def test_few_phases_of_random_length_have_no_period_however_many_readings_are_tr
     signal = np.diff(np.interp(at, edges, np.cumsum(np.diff(edges, prepend=0.0) * (np.arange(len(edges)) % 2))))
     whole = SignalWindow(1e8 * signal, bin_s=1.0, start_s=0.0, now_s=float(len(signal)), ended=True)
     assert estimate(whole, DetectSettings()).confidence < 0.5
+
+
+def changing_intervals(seed: int, period: float, spread: float, count: int) -> Signal:
+    """Return intervals of equal work on a node whose other load changes slowly, bins."""
+    rng = np.random.default_rng(seed)
+    level = np.empty(count)
+    level[0] = rng.normal(0, spread)
+    for number in range(1, count):
+        level[number] = 0.7 * level[number - 1] + rng.normal(0, spread * np.sqrt(1 - 0.7**2))
+    return np.asarray(np.rint(period * np.exp(level)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lines_of_a_program_start_and_end_do_not_shorten_the_period_of_its_log(seed: int) -> None:
+    at = np.cumsum([8.0, *changing_intervals(seed, 180, 0.25, 30)]).astype(int)
+    values = np.zeros(at[-1] + 20)
+    values[at] = 75.0
+    values[[0, 3]] = 1300.0, 190.0
+    values[[at[-1] + 3, at[-1] + 4]] = 900.0, 300.0
+    periodicity = found(values, ended=True)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(float(np.diff(at).mean()) * BIN_S, rel=0.04)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_files_in_neighbouring_bins_are_one_phase(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    at = np.cumsum([13.0, *changing_intervals(seed, 40, 0.25, 37)]).astype(int)
+    values = np.zeros(at[-1] + 20)
+    values[at] = 620.0
+    values[at[::3] + (rng.random(len(at[::3])) < 0.2)] += 970.0
+    periodicity = found(values, ended=True)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(float(np.diff(at).mean()) * BIN_S, rel=0.02)

@@ -76,3 +76,13 @@ def test_unit_is_the_one_that_trying_each_volume_finds(seed: int) -> None:
     volume = np.maximum(volume * rng.normal(1, rng.uniform(0, 0.12), len(volume)), 0.1)
     found = phase_multiples(volume, volume)
     assert (None if found is None else found.tolist()) == multiples_by_trial(volume)
+
+
+def test_short_phases_across_two_bins_of_a_clipped_signal_are_not_split() -> None:
+    at = np.arange(10, 400, 40)
+    values = signal(at.tolist(), 1, 420)
+    values[at[::4] + 1] = 12.0
+    clipped = Segmenter(values).levelled(0.1)
+    found = clipped.refined(clipped.segment(40.0))
+    assert len(found) == len(at)
+    assert split_merged(clipped, found) is None
