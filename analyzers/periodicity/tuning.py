@@ -89,6 +89,7 @@ class PhaseIntervals(Struct, frozen=True):
     max_walk_step: float = 0.7  # maximum of it (prior) [f]
     # log odds of independent intervals against a walk, before they are observed [f, s]
     independent_log_odds: float = 1.5
+    wandering_share: float = 0.08  # share of jobs whose intervals wander slowly around a level (prior) [f, s, o]
     bounds_prior: float = 0.1  # area of the prior of the logarithms of the bounds of intervals [f, s]
     # weight of the log odds of independent intervals around a mean: models are wider than jobs are [c, f]
     evidence_weight: float = 2.0

@@ -19,6 +19,7 @@ from iotide.analyzers.periodicity.phases.phases import Segmenter
 from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.benchmarks.generators.corpus import Maker, aperiodic_jobs, periodic_jobs
+from iotide.benchmarks.generators.irregular import changing_load
 from iotide.benchmarks.generators.semisynthetic import Trace
 from iotide.results.prediction import PERIODIC_FROM
 from msgspec.structs import force_setattr
@@ -30,6 +31,7 @@ WITHOUT: Final = (WALKS, "distances of a power law", "phases of random length")
 UNEVEN: Final = (
     *("semi-synthetic, sigma/mu 0.5", "semi-synthetic, sigma/mu 1", "semi-synthetic, delays of 22 s"),
     *("bursts, jitter 0.2", "bursts, jitter 0.3", "bursts, skewed, jitter 0.3"),
+    "changing load",
 )
 LOG_ODDS: Final = (2.5, 1.5, 0.5, 0.0)
 BINS_PER_PERIOD: Final = 32
@@ -75,7 +77,8 @@ def _use(log_odds: float) -> None:
 def measure() -> list[Figure]:
     usual = TUNING.intervals.independent_log_odds
     try:
-        alarms, kept = shares(aperiodic_jobs(), WITHOUT), shares(periodic_jobs(), UNEVEN)
+        uneven: dict[str, Maker] = {**periodic_jobs(), "changing load": lambda seed: changing_load(seed).trace}
+        alarms, kept = shares(aperiodic_jobs(), WITHOUT), shares(uneven, UNEVEN)
     finally:
         _use(usual)
     return [

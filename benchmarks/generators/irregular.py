@@ -53,6 +53,22 @@ def shifts(seed: int) -> Stumbling:
     return _job(rng, starts, _lengths(rng, period, count), period, starts[:-1] + period)
 
 
+def changing_load(seed: int) -> Stumbling:
+    """Equal work on a node whose other load changes slowly.
+
+    Intervals spread by 8 to 30 %, and keep 40 to 85 % of their deviation (of the logarithm) from one to the next.
+    """
+    rng = np.random.default_rng(seed)
+    period, count = _period(rng), int(rng.integers(20, 90))
+    kept, spread = float(rng.uniform(0.4, 0.85)), float(rng.uniform(0.08, 0.3))
+    off = rng.normal(0, spread, count + 1)
+    for number in range(1, len(off)):
+        off[number] = kept * off[number - 1] + off[number] * np.sqrt(1 - kept**2)
+    starts = np.cumsum(period * np.exp(off[:-1]))
+    mean_s = float(starts[-1] - starts[0]) / (count - 1)
+    return _job(rng, starts, _lengths(rng, period, count, 0.2), mean_s, starts[:-1] + period * np.exp(kept * off[:-2]))
+
+
 def patterned(seed: int) -> Stumbling:
     """Each second to sixth interval is longer than the others, by 20 to 80 %."""
     rng = np.random.default_rng(seed)
@@ -170,6 +186,7 @@ KINDS: Final[dict[str, Maker]] = {
     "uneven around another mean": uneven_change,
     "beside an even log": beside_an_even_log,
     "pattern of intervals": patterned,
+    "changing load": changing_load,
 }
 
 

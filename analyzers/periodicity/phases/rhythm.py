@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tuning import TUNING
 from .changes import changes_of
-from .evidence import around_one_level, log_mean, log_odds_of_levels, prior_values
+from .evidence import around_one_level, log_mean, log_odds_of_levels, prior_values, wandering_around_one_level
 from .memoized import memoized
 from .phases import Floats, median
 
@@ -45,9 +45,9 @@ def rhythm_confidence(intervals: Floats) -> float:
     The searches choose the most even of many readings of a signal, so some without a period look even. Their order and
     their shape show this. Likelihoods are means over the priors of the parameters (Bayes factors):
 
-    - Order. Independent values around a level, or equally likely anywhere between two bounds (both in the logarithm),
-      are compared with a random walk between reflecting bounds. The bounds are the extremes. A level has none, so it
-      gains the probability that bounds are that near to the extremes.
+    - Order. Values around a level, independent or wandering slowly, or equally likely anywhere between two bounds (both
+      in the logarithm), are compared with a random walk between reflecting bounds. The bounds are the extremes. A level
+      has none, so it gains the probability that bounds are that near to the extremes.
     - Shape. Values around a level (normal above a shortest one, or log-normal) are compared with an exponential
       distribution above a shortest interval (random moments with a dead time), and with a power law.
 
@@ -98,6 +98,7 @@ def _order(level: Floats, around: float) -> float:
     n, low, jacobian = len(level), float(level.min()), float(level.sum())
     width = max(float(level.max()) - low, TUNING.tolerances.equal_spread)
     bounds = math.log((n - 1) * (n - 2) * _INTERVALS.bounds_prior / width**2)
+    around = float(np.logaddexp(around, _wandering(level) - jacobian))
     independent = np.logaddexp(around + bounds, -n * math.log(width) - jacobian)
     return float(independent) - (_walk(level, low, width) - jacobian) + _INTERVALS.independent_log_odds
 
@@ -119,6 +120,12 @@ def _around_a_mean(values: Floats) -> float:
 def _log_normal(level: Floats) -> float:
     spread = prior_values(TUNING.tolerances.equal_spread, TUNING.quality.uneven_spread_scale)
     return log_mean(around_one_level(level - median(level), spread))
+
+
+def _wandering(level: Floats) -> float:
+    """Return the log likelihood of logarithms that wander around a level, times the prior of such jobs."""
+    spread = prior_values(TUNING.tolerances.irregular_spread, TUNING.quality.interval_spread_scale)
+    return wandering_around_one_level(level - median(level), spread)
 
 
 def _without_a_mean(values: Floats, jacobian: float) -> tuple[float, float]:

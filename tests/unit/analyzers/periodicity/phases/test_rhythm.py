@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.periodicity.estimators.segmentation_search import score_candidates
-from iotide.analyzers.periodicity.phases.evidence import prior_values
+from iotide.analyzers.periodicity.phases.evidence import prior_values, wandering_around_one_level
 from iotide.analyzers.periodicity.phases.phases import Floats, Segmenter
 from iotide.analyzers.periodicity.phases.rhythm import _walk, no_walk_confidence, rhythm_confidence
 from iotide.analyzers.periodicity.tuning import TUNING
+from scipy.stats import multivariate_normal
 
 Draw = Callable[[np.random.Generator], Floats]
 
@@ -27,6 +28,15 @@ def compute_times(rng: np.random.Generator) -> Floats:
     """Draw intervals of a fixed time of I/O and a compute time that varies by its mean."""
     compute = rng.normal(11, 11, 100)
     return np.asarray(10 + compute[compute > 0][:20])
+
+
+def changing_load(rng: np.random.Generator) -> Floats:
+    """Draw intervals of equal work on a node whose other load changes slowly."""
+    level = np.empty(60)
+    level[0] = rng.normal(0, 0.25)
+    for number in range(1, len(level)):
+        level[number] = 0.7 * level[number - 1] + rng.normal(0, 0.25 * math.sqrt(1 - 0.7**2))
+    return np.asarray(10 * np.exp(level))
 
 
 AROUND_A_MEAN: dict[str, Draw] = {
@@ -54,6 +64,10 @@ WITHOUT_A_MEAN: dict[str, Draw] = {
 @pytest.mark.parametrize("kind", AROUND_A_MEAN)
 def test_intervals_around_a_mean_keep_their_confidence(kind: str) -> None:
     assert sure_share(AROUND_A_MEAN[kind]) >= 0.94
+
+
+def test_intervals_that_wander_around_a_mean_keep_most_of_it() -> None:
+    assert sure_share(changing_load) >= 0.85
 
 
 @pytest.mark.parametrize("kind", WITHOUT_A_MEAN)
@@ -126,3 +140,14 @@ def test_walks_are_told_from_changes_and_doubled_phases() -> None:
     assert no_walk_confidence(change) > 0.9
     assert no_walk_confidence(doubled) > 0.9
     assert np.mean([no_walk_confidence(walk(np.random.default_rng(seed))) for seed in range(100)]) < 0.1
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.35])
+def test_wandering_values_have_the_likelihood_of_a_normal_distribution(spread: float) -> None:
+    off = np.random.default_rng(3).normal(0, 0.3, 9)
+    apart = np.abs(np.subtract.outer(np.arange(9), np.arange(9)))
+    # the unknown level adds its variance to all
+    covariances = [spread**2 * kept**apart + TUNING.intervals.level_deviation**2 for kept in (0.3, 0.5, 0.7, 0.85)]
+    each = [multivariate_normal(np.zeros(9), covariance).logpdf(off) for covariance in covariances]
+    expected = np.logaddexp.reduce(each) - math.log(4 / TUNING.intervals.wandering_share)
+    assert wandering_around_one_level(off, np.array([spread])) == pytest.approx(expected)
