@@ -11,6 +11,7 @@ from ...events import EventBatch, Kind
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns, TraceSignal
 from ..periodicity.phases.phases import Floats, Phases, Segmenter
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import counted
@@ -51,7 +52,8 @@ def _moved(
 def _segmented(values: Floats, *, bin_s: float, start_s: float, period_s: float) -> PhaseColumns:
     """Segment a signal into phases.
 
-    A busy signal is segmented by its pauses if the result is closer to the period.
+    A busy signal is segmented by its pauses, and one with phases that hide others is clipped, if the result is closer
+    to the period.
 
     Args:
         values: bytes/s in each bin, at least 0.
@@ -63,9 +65,14 @@ def _segmented(values: Floats, *, bin_s: float, start_s: float, period_s: float)
         return _no_phases()
     segmenter = Segmenter(values)
     period = period_s / bin_s
-    phases = segmenter.refined(segmenter.segment(period))
+    found = [segmenter.refined(segmenter.segment(period))]
     if segmenter.duty > _BUSY:
-        phases = min(phases, segmenter.segment_by_pauses(period), key=lambda each: _off(each, period))
+        found.append(segmenter.segment_by_pauses(period))
+    if min(_off(each, period) for each in found) > TUNING.tolerances.equal_period_log:
+        for quantile in (TUNING.segmentation.first_clip_quantile, TUNING.segmentation.second_clip_quantile):
+            clipped = segmenter.levelled(quantile)
+            found.append(clipped.measured(clipped.refined(clipped.segment(period))))
+    phases = min(found, key=lambda each: _off(each, period))
     return PhaseColumns(start_s + phases.start * bin_s, start_s + phases.end * bin_s, phases.volume * bin_s)
 
 

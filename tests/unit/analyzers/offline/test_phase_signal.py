@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from iotide.analyzers.common.sorting import Reiterable
-from iotide.analyzers.offline.phase_signal import signal_of
+from iotide.analyzers.offline.phase_signal import phases_of, signal_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
-from iotide.events import EventBatch
+from iotide.events import EventBatch, Kind, make_batch
 from support.jobs.periodic_jobs import TYPES, checkpointing
 
 
@@ -26,6 +26,19 @@ def test_pieces_of_a_trace_have_its_signal() -> None:
     assert apart.start_s == whole.start_s
     assert np.allclose(apart.total, whole.total, rtol=1e-12)
     assert whole.total.sum() * whole.bin_s > 0
+
+
+def test_first_lines_of_a_log_do_not_hide_its_later_ones() -> None:
+    starts = np.arange(30) * 2 * 10**9
+    sizes = np.full(30, 75)
+    sizes[0] = 5000
+    batch = make_batch(
+        30, {"start": starts, "duration": np.full(30, 10**7), "bytes": sizes, "kind": np.full(30, Kind.WRITE)}
+    )
+    settings = DetectSettings(mode="write")
+    prediction = detect([(batch, TYPES)], settings, "job")
+    phases = phases_of(signal_of([(batch, TYPES)], settings, prediction), prediction)
+    assert phases.volume_bytes == pytest.approx(sizes)
 
 
 @pytest.mark.slow
