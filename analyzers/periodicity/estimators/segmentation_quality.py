@@ -168,7 +168,9 @@ def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> Pe
     mean_distance = _contrast_confidence(contrast) * _mean_distance_confidence(measured)
     even = _evenness_confidence(measured)
     phases = segmenter.measured(found.phases)
-    volumes = _volumes(segmenter, found.phases, phases)
+    # missing phases shift the places of a pattern, and ripples of bins have patterns of requests
+    may_repeat = not (measured.missed or measured.stray) and contrast > _QUALITY.min_contrast
+    volumes = _volumes(segmenter, found.phases, phases, may_repeat=may_repeat)
     alike, similarity = _alike(volumes)
     if measured.since and found.uneven_phases is not None:
         # the phases before a change show that these are phases
@@ -208,15 +210,16 @@ def _evenness_confidence(measured: Regularity) -> float:
     )
 
 
-def _volumes(segmenter: Segmenter, found: Phases, phases: Phases) -> VolumeSimilarity:
+def _volumes(segmenter: Segmenter, found: Phases, phases: Phases, *, may_repeat: bool) -> VolumeSimilarity:
     """Compare the volumes of phases in a clipped signal and in the original.
 
     Phases that others delay have similar volumes. Phases that write for a fixed time have similar lengths.
     """
-    volumes = volume_similarity(segmenter, found)
+    volumes = volume_similarity(segmenter, found, may_repeat=may_repeat)
     if segmenter.origin is segmenter:
         return volumes
-    return min(volumes, volume_similarity(segmenter.origin, phases), key=lambda each: each.spread)
+    others = volume_similarity(segmenter.origin, phases, may_repeat=may_repeat)
+    return min(volumes, others, key=lambda each: each.spread)
 
 
 def _volume_confidence(volumes: VolumeSimilarity) -> float:

@@ -15,8 +15,9 @@ from .. import compiled
 from ..compiled import MOST_UNITS
 from ..tuning import TUNING
 from .memoized import memoized
-from .phase_volumes import with_background_volume
+from .phase_volumes import EQUAL_VOLUMES, with_background_volume
 from .phases import Floats, Phases, Positions, Segmenter
+from .trend import cycle_of
 
 _MERGED_PHASES: Final = TUNING.merged_phases
 _NEARER_TO_TWO: Final = 1.5  # ratio of two volumes from which on the larger one is nearer to two than to one
@@ -24,6 +25,8 @@ _NEARER_TO_TWO: Final = 1.5  # ratio of two volumes from which on the larger one
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
     """Split phases whose volume and length are whole multiples of the others'. None if there are none.
+
+    If each n-th phase is larger, the program writes more there. Phases follow each other immediately at any place.
 
     Args:
         segmenter: segmenter of the signal.
@@ -33,7 +36,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         return None
     found = compiled.multiples(segmenter.running, phases.columns, _NEARER_TO_TWO)
     multiple = _larger_multiples(segmenter, phases) if found is None else found[0]
-    if multiple is None:
+    if multiple is None or cycle_of(phases.volume, EQUAL_VOLUMES * float(phases.volume.mean()) ** 2):
         return None
     starts: list[float] = []
     firsts: list[int] = []

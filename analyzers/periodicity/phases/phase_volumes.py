@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -10,14 +11,20 @@ from msgspec import Struct
 from .. import compiled
 from ..tuning import TUNING
 from .phases import Floats, Phases, Segmenter
+from .trend import cycle_of, deviation_from_cycle
+
+EQUAL_VOLUMES: Final = 1e-6
+"""Variance of equal volumes over their squared mean."""
 
 
 class VolumeSimilarity(Struct, frozen=True):
     """Similarity of the volumes of phases.
 
     Attributes:
-        spread: standard deviation of the volumes over their mean; 0 for a single one.
-        count: number of volumes; a last phase that is still running is excluded.
+        spread: standard deviation of the volumes over their mean, or around a pattern that they repeat; 0 for a single
+            one.
+        count: number of volumes, less one for each further place of a pattern; a last phase that is still running is
+            excluded.
         trailing: whether volume that trickles in after phases belongs to them.
     """
 
@@ -26,8 +33,32 @@ class VolumeSimilarity(Struct, frozen=True):
     trailing: bool
 
 
-def volume_similarity(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
-    """Compare the volumes of phases with and without the volume that trickles in after them."""
+def volume_similarity(segmenter: Segmenter, phases: Phases, *, may_repeat: bool = False) -> VolumeSimilarity:
+    """Compare the volumes of phases with and without the volume that trickles in after them.
+
+    Args:
+        segmenter: segmenter of the signal.
+        phases: phases, at least one.
+        may_repeat: whether phases are as similar as those at the same place of a pattern, if each n-th is larger.
+    """
+    found = _around_mean(segmenter, phases)
+    if not may_repeat or found.spread <= TUNING.tolerances.irregular_spread:
+        return found
+    running = bool(phases.stop[-1] >= len(segmenter.values))
+    return _around_pattern(phases.volume[: len(phases) - int(running)], found)
+
+
+def _around_pattern(volume: Floats, found: VolumeSimilarity) -> VolumeSimilarity:
+    if len(volume) < TUNING.intervals.min_intervals:
+        return found
+    mean = float(volume.sum()) / len(volume)
+    if not (cycle := cycle_of(volume, EQUAL_VOLUMES * mean * mean)):
+        return found
+    spread = deviation_from_cycle(volume, cycle) / mean
+    return VolumeSimilarity(spread, len(volume) - cycle + 1, False) if spread < found.spread else found
+
+
+def _around_mean(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
     running = bool(phases.stop[-1] >= len(segmenter.values))
     complete = len(phases) - int(running)
     spreads = compiled.spreads(segmenter.running, phases.first, phases.volume, complete)

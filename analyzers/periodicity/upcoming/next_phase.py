@@ -12,6 +12,7 @@ from ....results.prediction import FollowingPhase, NextPhase, Pattern, PatternOf
 from ..confidence import student_t_within
 from ..estimator import SignalWindow
 from ..phases.missed_phases import RESOLVED
+from ..phases.phase_volumes import EQUAL_VOLUMES
 from ..phases.phases import Floats, Phases
 from ..phases.trend import NextValues, comparable_with_next
 from ..tuning import TUNING
@@ -24,7 +25,6 @@ _MAX_PHASES: Final = 5  # maximum phases after the next one
 _OF_SEEN: Final = 2  # past intervals needed per predicted phase
 _HOLDS: Final = 0.95  # probability that at most this many phases are missed
 _STEEPEST: Final = 4.0  # maximum ratio of the next interval to the first interval of a drift
-_SAME_VOLUME: Final = 1e-3  # relative deviation of volumes that count as equal
 _REACH: Final = 1.645  # half width of a 90 % interval, in standard deviations
 _NEXT_PHASE: Final = TUNING.next_phase
 
@@ -127,7 +127,7 @@ def phase_sizes(view: SignalWindow, phases: Phases, period: float) -> PhaseSizes
     """
     running = len(phases) > 1 and not _has_ended(view, phases, period)
     complete = phases.select(slice(None, -1)) if running else phases
-    equal = (_SAME_VOLUME * float(complete.volume.sum()) / len(complete)) ** 2
+    equal = EQUAL_VOLUMES * (float(complete.volume.sum()) / len(complete)) ** 2
     return PhaseSizes(
         comparable_with_next(complete.end - complete.start, RESOLVED, skipped=running),
         comparable_with_next(complete.volume, equal, skipped=running),

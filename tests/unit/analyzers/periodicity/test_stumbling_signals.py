@@ -321,3 +321,17 @@ def test_pattern_of_intervals_is_reported_from_the_next_interval_on() -> None:
         (told,) = found.patterns
         assert told.of == "intervals"
         assert told.values == pytest.approx(np.roll(steps[:4], -(count % 4)).tolist(), abs=0.5)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_nth_phase_that_is_several_times_as_large_is_one_phase(seed: int) -> None:
+    """Phases that run together by chance are multiples of the others, too, but not at the same places."""
+    rng = np.random.default_rng(seed)
+    each, times, count = int(rng.integers(3, 6)), int(rng.integers(2, 5)), 40
+    scale = np.where(np.arange(count) % each == each - 1, times, 1)
+    length = 4.0 * scale * rng.normal(1, 0.02, count)
+    start = 5 + np.append(0.0, np.cumsum(length + 30 * rng.normal(1, 0.12, count)))[:-1]
+    found = periodicity_of(start.tolist(), length.tolist(), 1e9 * scale * rng.normal(1, 0.005, count))
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(float(np.diff(start).mean()), rel=0.05)
+    assert [len(pattern.values) for pattern in found.patterns if pattern.of == "volumes"] == [each]
