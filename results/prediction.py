@@ -117,6 +117,19 @@ class WorkShifts(Model):
     """Expected start of the next shift; None if unknown."""
 
 
+class Interruptions(Model):
+    """Phases that are missing between the observed ones, and pauses of the program."""
+
+    phases: int = Field(ge=2)
+    """Number of observed phases."""
+    missing: int = Field(0, ge=0)
+    """Number of phases missing between them."""
+    pauses: int = Field(0, ge=0)
+    """Number of further long times without I/O between them."""
+    longest_pause_s: float = Field(0.0, ge=0)
+    """The longest one: the time from the end of a phase to the start of the next one."""
+
+
 PatternOf = Literal["intervals", "pauses", "durations", "volumes"]
 
 
@@ -238,6 +251,8 @@ class Prediction(Model):
     """Set where the latest intervals grow or shrink steadily."""
     shifts: WorkShifts | None = None
     """Set where the program rests after each few phases. ``period_s`` is then that within shifts."""
+    interruptions: Interruptions | None = None
+    """Set if phases are missing, or if the program paused, apart from rests between shifts."""
     patterns: list[Pattern] = []
     """Repeated patterns of intervals (or pauses), durations and volumes, at most one of each."""
     who: Who | None = None
@@ -290,7 +305,7 @@ class Prediction(Model):
     def no_period() -> dict[str, object]:
         """Return the values of all fields that are set only with a period, other periods excepted."""
         nothing: dict[str, object] = dict.fromkeys(
-            ("period_s", "next_phase", "scores", "who", "drift", "shifts", "time_limit")
+            ("period_s", "next_phase", "scores", "who", "drift", "shifts", "interruptions", "time_limit")
         )
         return nothing | {"confidence": 0.0, "dominant": [], "patterns": []}
 

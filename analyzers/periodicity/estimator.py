@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from ...results.base import Estimate
-from ...results.prediction import Drift, Frequency, NextPhase, OtherPeriod, Pattern, WorkShifts
+from ...results.prediction import Drift, Frequency, Interruptions, NextPhase, OtherPeriod, Pattern, WorkShifts
 from ..settings import DetectSettings
 
 
@@ -92,6 +92,7 @@ class PeriodEstimate(Struct, frozen=True):
         next_phase: next phase; None if only the spectrum shows the period.
         drift: steady change of the period, if there is one.
         shifts: shifts of equal numbers of phases, if there are any.
+        interruptions: missing phases and pauses, if there are any.
         patterns: repeated patterns of intervals, durations and volumes.
         others: further periods.
         typical_rate: volume of a typical phase over the period, bytes/s; 0 if unknown.
@@ -110,6 +111,7 @@ class PeriodEstimate(Struct, frozen=True):
     next_phase: NextPhase | None = None
     drift: Drift | None = None
     shifts: WorkShifts | None = None
+    interruptions: Interruptions | None = None
     patterns: list[Pattern] = field(default_factory=list)
     others: list[OtherPeriod] = field(default_factory=list)
     typical_rate: float = 0.0

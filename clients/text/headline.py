@@ -12,6 +12,7 @@ from ...results.prediction import (
     MIN_STAMPS_PER_PERIOD,
     Drift,
     Frequency,
+    Interruptions,
     ModeName,
     OtherPeriod,
     Pattern,
@@ -126,10 +127,12 @@ def drift_text(drift: Drift) -> str:
 
 
 def course_texts(prediction: Prediction) -> list[str]:
-    """Format how phases differ from even ones, one clause each: drift, shifts, patterns."""
+    """Format how phases differ from even ones, one clause each: drift, shifts, interruptions, patterns."""
     texts = [] if prediction.drift is None else [drift_text(prediction.drift)]
     if prediction.shifts is not None:
         texts.append(shifts_text(prediction.shifts))
+    if prediction.interruptions is not None:
+        texts.append(interruptions_text(prediction.interruptions))
     volumes = _pattern(prediction, "volumes")
     # the duration follows from the volume
     return texts + [pattern_text(each) for each in prediction.patterns if each.of != "durations" or volumes is None]
@@ -140,6 +143,19 @@ def shifts_text(shifts: WorkShifts) -> str:
     phases, rest = counted(shifts.phases, "phases"), duration_text(shifts.rest_s.value)
     now = ", resting now" if shifts.resting else ""
     return f"in shifts of {phases} with rests of {rest} between them, {shifts.seen} seen{now}"
+
+
+def interruptions_text(interruptions: Interruptions) -> str:
+    """Format missing phases and pauses: "2 of the last 20 phases missing and a pause of 63 s"."""
+    parts = []
+    if interruptions.missing:
+        whole = interruptions.phases + interruptions.missing
+        parts.append(f"{interruptions.missing} of the last {whole} phases missing")
+    if interruptions.pauses:
+        longest = duration_text(interruptions.longest_pause_s)
+        several = f"{interruptions.pauses} pauses of up to {longest}"
+        parts.append(f"a pause of {longest}" if interruptions.pauses == 1 else several)
+    return " and ".join(parts)
 
 
 def pattern_text(pattern: Pattern) -> str:

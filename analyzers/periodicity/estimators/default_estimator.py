@@ -27,7 +27,15 @@ from ..spectrum.spectrum import Candidates, Floats, describe, find_candidates, s
 from ..tuning import TUNING
 from ..upcoming.clock import Clock, clock_of, clock_of_starts
 from ..upcoming.intervals import interval_of
-from ..upcoming.next_phase import Following, following_of, next_phase, patterns_of, phase_sizes, work_shifts
+from ..upcoming.next_phase import (
+    Following,
+    following_of,
+    interruptions_of,
+    next_phase,
+    patterns_of,
+    phase_sizes,
+    work_shifts,
+)
 from ..upcoming.next_start import NextStart, next_start_of
 from ..upcoming.shifts import Shifts, shifts_of, with_earlier
 from .segmentation_quality import PeriodCandidate
@@ -170,11 +178,14 @@ def _with_phases(view: SignalWindow, found: PeriodEstimate, expected: _Expected,
     )
     if not by_phases:
         return found
+    shifts = work_shifts(view, candidate.phases, period, start, clock)
+    interrupted = candidate.regularity.missed or (candidate.regularity.stray and shifts is None)
     return replace(
         found,
         typical_rate=candidate.typical_rate,
         busy_share=candidate.busy_share,
-        shifts=work_shifts(view, candidate.phases, period, start, clock),
+        shifts=shifts,
+        interruptions=interruptions_of(view, candidate.phases, period) if interrupted else None,
         patterns=patterns_of(view, sizes, clock),
         phases=_known_phases(view, candidate),
     )

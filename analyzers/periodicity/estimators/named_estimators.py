@@ -52,6 +52,7 @@ def prediction_of(
         next_phase=periodicity.next_phase,
         drift=periodicity.drift,
         shifts=periodicity.shifts,
+        interruptions=periodicity.interruptions,
         patterns=periodicity.patterns,
         others=periodicity.others,
         abstraction_error=error,

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ....results.base import Estimate
-from ....results.prediction import FollowingPhase, NextPhase, Pattern, PatternOf, WorkShifts
+from ....results.prediction import FollowingPhase, Interruptions, NextPhase, Pattern, PatternOf, WorkShifts
 from ..confidence import student_t_within
 from ..estimator import SignalWindow
 from ..phases.missed_phases import RESOLVED
@@ -172,6 +172,33 @@ def patterns_of(view: SignalWindow, sizes: PhaseSizes, clock: Clock) -> list[Pat
         ("volumes", sizes.volumes.pattern),
     )
     return [Pattern(of=of, values=[value * view.bin_s for value in values]) for of, values in found if values]
+
+
+def interruptions_of(view: SignalWindow, phases: Phases, period: float) -> Interruptions | None:
+    """Count missing phases and pauses; None if there are none.
+
+    Phases are missing in intervals of a whole number of periods, at most three. Others are pauses.
+
+    Args:
+        view: signal, for its bins.
+        phases: past phases, at least two.
+        period: period, bins.
+    """
+    intervals = phases.start[1:] - phases.start[:-1]
+    late = TUNING.tolerances.on_time * period
+    periods = np.rint(intervals / period)
+    longer = intervals >= 2 * period - late
+    across = longer & (periods <= TUNING.intervals.max_missed) & (np.abs(intervals - periods * period) <= late)
+    pauses = longer & ~across
+    if not longer.any():
+        return None
+    quiet = (phases.start[1:] - phases.end[:-1])[pauses]
+    return Interruptions(
+        phases=len(phases),
+        missing=int((periods[across] - 1).sum()),
+        pauses=len(quiet),
+        longest_pause_s=max(float(quiet.max(initial=0.0)) * view.bin_s, 0.0),
+    )
 
 
 def work_shifts(

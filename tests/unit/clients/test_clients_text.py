@@ -21,7 +21,17 @@ from iotide.clients.text import headline, prediction_text, units
 from iotide.clients.text.headline import drift_text, further_periods, members_text, pattern_text, shifts_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.events import counted_text
-from iotide.results.prediction import Drift, OtherPeriod, Pattern, PatternOf, Prediction, Scores, Who, WorkShifts
+from iotide.results.prediction import (
+    Drift,
+    Interruptions,
+    OtherPeriod,
+    Pattern,
+    PatternOf,
+    Prediction,
+    Scores,
+    Who,
+    WorkShifts,
+)
 from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
 from support.system.waiting import wait_for
 
@@ -63,6 +73,20 @@ def test_shifts_are_part_of_the_line() -> None:
     assert shifts_text(shifts()) == told
     assert shifts_text(shifts(resting=True)) == f"{told}, resting now"
     assert f", {told})" in prediction_line(make_prediction("heat").model_copy(update={"shifts": shifts()}))
+
+
+@pytest.mark.parametrize(
+    ("missing", "pauses", "told"),
+    [
+        (2, 0, "2 of the last 20 phases missing"),
+        (0, 1, "a pause of 63 s"),
+        (1, 3, "1 of the last 19 phases missing and 3 pauses of up to 63 s"),
+    ],
+)
+def test_missing_phases_and_pauses_are_part_of_the_line(missing: int, pauses: int, told: str) -> None:
+    found = Interruptions(phases=18, missing=missing, pauses=pauses, longest_pause_s=63.0 if pauses else 0.0)
+    line = prediction_line(make_prediction("heat").model_copy(update={"interruptions": found}))
+    assert f", {told})" in line
 
 
 @pytest.mark.parametrize(

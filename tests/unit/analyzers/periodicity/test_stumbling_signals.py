@@ -257,6 +257,7 @@ def test_shifts_are_reported_with_their_rests(phases: int, rest: float, ended: b
     assert found.period_s is not None
     assert found.period_s.value == pytest.approx(20, rel=0.02)
     told = found.shifts
+    assert found.interruptions is None
     assert told is not None
     assert (told.phases, told.seen, told.resting) == (phases, 5, False)
     assert told.rest_s.value == pytest.approx(rest + 16, abs=2)
@@ -280,6 +281,24 @@ def test_job_rests_from_the_end_of_a_shift_until_the_next_one() -> None:
         assert found.next_phase is not None
         assert found.shifts.next_start_s == found.next_phase.start_s
         assert found.next_phase.start_s.value == pytest.approx(start[-1] + 120, abs=5)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_missing_phases_and_pauses_are_counted(seed: int, ended: bool) -> None:
+    rng = np.random.default_rng(seed)
+    steps = 20 * rng.normal(1, 0.01, 40)
+    at = rng.permutation(np.arange(2, 37, 3))
+    missing, paused = at[: seed % 4], at[4 : 4 + seed // 4 + int(seed == 0)]
+    steps[missing] += 20 * (1 + np.arange(len(missing)) % 2)
+    steps[paused] += 200
+    start = (5 + np.append(0.0, np.cumsum(steps))).tolist()
+    told = periodicity_of(start, [4.0] * len(start), 1e9, ended=ended).interruptions
+    assert told is not None
+    assert told.phases == len(start)
+    assert told.missing == sum(1 + number % 2 for number in range(len(missing)))
+    assert told.pauses == len(paused)
+    assert told.longest_pause_s == (pytest.approx(216, abs=3) if len(paused) else 0)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon.jobs.history import History
 from iotide.results.base import Estimate
-from iotide.results.prediction import Pattern, Prediction, WorkShifts
+from iotide.results.prediction import Interruptions, Pattern, Prediction, WorkShifts
 from support.jobs.result_factories import make_prediction
 
 NUMBERS = st.floats(0, 4e9)
+COUNTS = st.integers(2, 99)
 ESTIMATES = st.builds(Estimate, value=NUMBERS, low=NUMBERS, high=NUMBERS)
 COURSES = st.fixed_dictionaries(
     {
@@ -24,6 +25,7 @@ COURSES = st.fixed_dictionaries(
             rest_s=ESTIMATES,
             next_start_s=st.none() | ESTIMATES,
         ),
+        "interruptions": st.none() | st.builds(Interruptions, phases=COUNTS, missing=COUNTS, pauses=COUNTS),
         "patterns": st.lists(st.builds(Pattern, values=st.lists(NUMBERS, min_size=2, max_size=12)), max_size=3),
     }
 )
@@ -59,8 +61,9 @@ def test_the_newest_come_back_as_they_were(made: list[Prediction], most: int) ->
 def test_results_are_read_from_their_json_and_without_what_later_versions_added(made: Prediction) -> None:
     document = made.model_dump(mode="json")
     assert Prediction.model_validate(document) == made
-    earlier = {name: value for name, value in document.items() if name not in {"shifts", "patterns"}}
-    assert Prediction.model_validate(earlier) == made.model_copy(update={"shifts": None, "patterns": []})
+    earlier = {name: value for name, value in document.items() if name not in {"shifts", "interruptions", "patterns"}}
+    nothing = {"shifts": None, "interruptions": None, "patterns": []}
+    assert Prediction.model_validate(earlier) == made.model_copy(update=nothing)
 
 
 @given(PREDICTIONS)
@@ -76,7 +79,7 @@ def test_an_ended_job_expects_no_shift(made: Prediction) -> None:
 def test_without_a_period_nothing_is_told_of_its_phases(made: Prediction) -> None:
     none = made.with_stamp_resolution(1e9)
     if made.period_s is not None:
-        assert (none.period_s, none.shifts, none.patterns, none.next_phase, none.drift) == (None, None, [], None, None)
+        assert (none.period_s, none.shifts, none.interruptions, none.patterns) == (None, None, None, [])
 
 
 def test_before_the_first_there_is_none() -> None:
