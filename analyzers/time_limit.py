@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ..results.base import Estimate
 from ..results.prediction import Drift, LastCheckpoint, NextPhase, Prediction, TimeLimit
+from ..results.upcoming import Distances, distances_of
 from .signal.bandwidth import FACTOR, BandwidthSignal
 
 _DRAWS: Final = 400  # number of random draws
@@ -94,7 +95,10 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
         return limit.model_copy(update={"unknown": unknown})
     drift = prediction.drift or Drift(period_s=period, per_phase=0.0)
     period_s, lasting = drift.period_s.value, coming.duration_s
-    course = _course(coming, period_s, now_s, written)
+    count = 6 + math.ceil(_MORE * min(max((ends_at_s - now_s) / period_s, 0.0), _MAX_AHEAD + 1))
+    distances = None if prediction.drift else distances_of(prediction, count)
+    distances = distances or Distances(period_s, [period_s] * count, [False] * count)
+    course = _course(coming, distances, period_s, now_s, written)
     latest_s = ends_at_s - max(lasting.high, lasting.value)
     known: dict[str, object] = {
         "saved_at_s": course.saved_s,
@@ -108,7 +112,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
             "cut_off": _busy(period_s, lasting),
         }
         return limit.model_copy(update=known)
-    starts, ends = _draw_checkpoints(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))
+    starts, ends = _draw_checkpoints(prediction, coming, drift, course, distances)
     whole = ends <= ends_at_s
     nothing_s = written.first_s if course.saved_s is None else course.saved_s
     lost = ends_at_s - np.max(np.where(whole, starts, nothing_s), axis=1)
@@ -143,12 +147,18 @@ def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str
     return ""
 
 
-def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) -> _Course:
+def _course(coming: NextPhase, distances: Distances, period_s: float, now_s: float, written: Written) -> _Course:
     """Return the position of the job in its sequence of checkpoints."""
     # latest predicted start before the last writes
-    back = math.floor((written.until_s - coming.start_s.value) / period_s + _EARLY)
-    last_s = min(coming.start_s.value + back * period_s, written.until_s)
-    next_s = coming.start_s.value if back < 0 else coming.start_s.value + (back + 1) * period_s
+    start_s = coming.start_s.value
+    before_s = start_s - distances.before  # the phase before the next one
+    if written.until_s < start_s - _EARLY * period_s:
+        next_s = start_s
+        last_s = before_s + min(math.floor((written.until_s - before_s) / period_s + _EARLY), 0) * period_s
+    else:
+        back = math.floor((written.until_s - start_s) / period_s + _EARLY)
+        last_s, next_s = start_s + back * period_s, start_s + (back + 1) * period_s
+    last_s = min(last_s, written.until_s)
     goes_on = now_s - written.until_s <= max(_GOES_ON_S, _EARLY * coming.duration_s.value)
     saved_s = last_s - period_s if goes_on else last_s
     seen = saved_s >= written.first_s - _EARLY * period_s and written.until_s > written.first_s
@@ -156,10 +166,10 @@ def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) 
 
 
 def _draw_checkpoints(
-    prediction: Prediction, coming: NextPhase, drift: Drift, course: _Course, count: int
+    prediction: Prediction, coming: NextPhase, drift: Drift, course: _Course, distances: Distances
 ) -> tuple[_Floats, _Floats]:
     """Draw starts and ends of the coming checkpoints, each float[draws, checkpoints]."""
-    now_s, chance = prediction.made_at_s, np.random.default_rng(0)
+    now_s, chance, count = prediction.made_at_s, np.random.default_rng(0), len(distances.after) + 1
     length, growth = drift.period_s.value, drift.per_phase
     seen = max((prediction.window.end_s - prediction.window.start_s) / length, 1.0)
     # spread of one interval; without a drift, the estimate is the spread of their mean
@@ -175,7 +185,11 @@ def _draw_checkpoints(
     if going is not None:
         first = np.maximum(first, going)
     mean = length + spread / seen**0.5 * chance.standard_normal((_DRAWS, 1))
-    gaps = mean * (1 + growth * np.arange(1, count)) + spread * chance.standard_normal((_DRAWS, count - 1))
+    after, rests = np.array(distances.after), np.array(distances.rests)
+    spreads = np.where(rests, 0.0 if prediction.shifts is None else _deviation(prediction.shifts.rest_s), spread)
+    drifting = mean * (1 + growth * np.arange(1, count))
+    gaps = drifting if prediction.drift else np.where(rests, after, after + mean - length)
+    gaps = gaps + spreads * chance.standard_normal((_DRAWS, count - 1))
     gaps = np.maximum(gaps, lasts[:, 1:count])
     starts = np.concatenate([first[:, None], first[:, None] + np.cumsum(gaps, axis=1)], axis=1)
     ends = starts + lasts[:, 1:]

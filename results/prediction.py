@@ -115,6 +115,8 @@ class WorkShifts(Model):
     """Whether the job rests now, more likely than not."""
     next_start_s: Estimate | None = None
     """Expected start of the next shift; None if unknown."""
+    left: int | None = None
+    """Number of phases until the next rest, from the next phase on; None if unknown."""
 
 
 class Interruptions(Model):
@@ -289,7 +291,7 @@ class Prediction(Model):
         others = [each.model_copy(update={"next_phase": None}) for each in self.others]
         nothing: dict[str, object] = {"next_phase": None, "time_limit": None}
         if self.shifts is not None:
-            nothing["shifts"] = self.shifts.model_copy(update={"resting": False, "next_start_s": None})
+            nothing["shifts"] = self.shifts.model_copy(update={"resting": False, "next_start_s": None, "left": None})
         return self if self._ends else self.model_copy(update=nothing | {"others": others})
 
     def with_stamp_resolution(self, stamp_s: float) -> Prediction:

@@ -221,11 +221,12 @@ def work_shifts(
     rest = shifts.rest - busy
     low, middle, high = (max(at, 0.0) * view.bin_s for at in (rest - reach, rest, rest + reach))
     resting = expected.rest > TUNING.tolerances.min_confidence
-    start: Estimate | None = None
+    start, left = None, None
     if resting:
-        start = _start_of(view, expected)
+        start, left = _start_of(view, expected), shifts.length
     elif shifts.phases < shifts.length:
         start = _start_of(view, _next_shift(expected, shifts, clock.intervals, period))
+        left = shifts.length - shifts.phases
     return WorkShifts(
         phases=shifts.length,
         rest_s=Estimate(value=middle, low=low, high=high),
@@ -233,6 +234,7 @@ def work_shifts(
         probability=shifts.equal,
         resting=resting and not view.ended and _has_ended(view, phases, period),
         next_start_s=start,
+        left=left,
     )
 
 

@@ -22,7 +22,8 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Heartbeat, Hello, decode, encode
 from iotide.results.base import Estimate
-from iotide.results.prediction import Drift, NextPhase, Prediction, TimeLimit, Window
+from iotide.results.prediction import Drift, NextPhase, Pattern, Prediction, TimeLimit, Window, WorkShifts
+from iotide.results.upcoming import distances_of
 from support.servers.running_aggregator import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0
@@ -116,6 +117,63 @@ def test_periods_that_grow_are_followed() -> None:
     assert told.last_checkpoint.start_s.value == pytest.approx(NOW + 50 + 150)
     assert told.lost_s is not None
     assert told.lost_s.value == pytest.approx(195.0)
+
+
+def in_shifts(next_in_s: float, left: int | None, **changes: object) -> Prediction:
+    """A prediction of shifts of 3 phases, with 400 s from the last start of a shift to the first of the next."""
+    shifts = WorkShifts(phases=3, rest_s=about(400.0 - LASTS), seen=4, probability=0.99, left=left)
+    return prediction_of(next_in_s, **changes).model_copy(update={"shifts": shifts})
+
+
+@pytest.mark.parametrize(
+    ("left", "ends_in_s", "last_in_s"),
+    [
+        (2, 395.0, 150.0),
+        (2, 580.0, 550.0),
+        (3, 395.0, 250.0),
+        (1, 445.0, 50.0),
+        (1, 575.0, 550.0),
+        (None, 395.0, 350.0),
+    ],
+)
+def test_rests_between_shifts_have_no_checkpoints(left: int | None, ends_in_s: float, last_in_s: float) -> None:
+    told = time_limit_of(in_shifts(50.0, left), NOW + ends_in_s, written())
+    assert told.last_checkpoint is not None
+    assert told.last_checkpoint.start_s.value == pytest.approx(NOW + last_in_s)
+    assert told.lost_s is not None
+    assert told.lost_s.value == pytest.approx(ends_in_s - last_in_s)
+
+
+def test_work_is_saved_at_the_end_of_the_last_shift_while_the_job_rests() -> None:
+    told = time_limit_of(in_shifts(250.0, 3), NOW + 100.0, written(NOW - 150 + LASTS))
+    assert told.saved_at_s == pytest.approx(NOW - 150)
+    assert told.lost_s is not None
+    assert told.lost_s.value == pytest.approx(250.0)
+
+
+@given(
+    st.integers(1, 9),
+    st.integers(0, 40),
+    st.none() | st.integers(1, 9),
+    st.lists(st.floats(1, 500), min_size=2, max_size=9),
+)
+def test_distances_follow_shifts_or_a_pattern(phases: int, count: int, left: int | None, values: list[float]) -> None:
+    prediction = prediction_of(50.0)
+    left = None if left is None else min(left, phases)
+    shifts = WorkShifts(phases=phases, rest_s=about(380.0), seen=4, probability=0.9, left=left)
+    found = distances_of(prediction.model_copy(update={"shifts": shifts}), count)
+    assert found is not None
+    starts = np.append(0.0, np.cumsum(found.after))
+    assert len(found.after) == len(found.rests) == count
+    assert set(found.after) <= {PERIOD, 380.0 + LASTS}
+    if left is not None:
+        in_shift = (np.arange(len(starts)) + phases - left) % phases
+        assert [each == 0 for each in in_shift[1:]] == found.rests
+        assert (found.before > PERIOD) == (left == phases)
+    pattern = Pattern(of="intervals", values=values)
+    found = distances_of(prediction.model_copy(update={"patterns": [pattern]}), count)
+    assert found is not None
+    assert [found.before, *found.after] == [values[at % len(values)] for at in range(count + 1)]
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ def test_shifts_are_reported_with_their_rests(phases: int, rest: float, ended: b
     told = found.shifts
     assert found.interruptions is None
     assert told is not None
-    assert (told.phases, told.seen, told.resting) == (phases, 5, False)
+    assert (told.phases, told.seen, told.resting, told.left) == (phases, 5, False, phases - 3)
     assert told.rest_s.value == pytest.approx(rest + 16, abs=2)
     assert told.rest_s.low <= rest + 16 <= told.rest_s.high
     assert told.probability > 0.9
@@ -278,6 +278,7 @@ def test_job_rests_from_the_end_of_a_shift_until_the_next_one() -> None:
         found = estimate(SignalWindow(values, 1.0, 0.0, until), DetectSettings())
         assert found.shifts is not None
         assert found.shifts.resting is resting
+        assert found.shifts.left == 6
         assert found.next_phase is not None
         assert found.shifts.next_start_s == found.next_phase.start_s
         assert found.next_phase.start_s.value == pytest.approx(start[-1] + 120, abs=5)
