@@ -78,7 +78,7 @@ def write_csv(target: Path, log: EventLog) -> None:
         OSError: the file cannot be written.
     """
     calls, files, activities = (_lines(table) for table in (log.calls, log.files, log.activities))
-    with target.open("w", newline="", encoding="utf-8", errors="backslashreplace") as out:
+    with target.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         for case, rows in pieces(log):
@@ -107,7 +107,12 @@ def write_csv(target: Path, log: EventLog) -> None:
 
 
 def _lines(table: Sequence[str]) -> list[str]:
-    return [text.translate(_ESCAPES) for text in table]
+    return [_encodable(text).translate(_ESCAPES) for text in table]
+
+
+def _encodable(text: str) -> str:
+    """Replace bytes that are no UTF-8, which Python has as lone surrogates, by their escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def write_xes(target: Path, log: EventLog) -> None:
@@ -156,8 +161,7 @@ def _trace(case: LogCase) -> str:
 
 
 def _escape(text: str) -> str:
-    text = text.encode(errors="backslashreplace").decode()
-    return _ESCAPED.sub(lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", text)
+    return _ESCAPED.sub(lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", _encodable(text))
 
 
 def _quoted(text: str) -> str:

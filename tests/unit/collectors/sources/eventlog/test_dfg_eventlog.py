@@ -84,6 +84,17 @@ def test_events_are_read_again_as_they_were(name: str, tmp_path: Path) -> None:
         assert [row[key] for row in rows] == expected, key
 
 
+@FORMS
+@pytest.mark.parametrize("text", ["\udcff", "a\udcffb", "\\udcff", "a\\\udcff"])
+def test_names_that_are_not_utf_8_keep_their_bytes_as_escapes(name: str, text: str, tmp_path: Path) -> None:
+    row = (1, 1, 0, 1, 0, 0, 1, 0, 0)
+    written = [log_case(text if name == "a.csv" else "case", [row], clock=False, host=text)]
+    data = bytes_of(EventLog(["", text], ["", text], [text], written), name, tmp_path)
+    streams, _ = read_again(data, name)
+    (read,) = only_stream(streams).rows()
+    assert (read["call"], read["file"]) == (stored(text, name), stored(text, name))
+
+
 TEXT = st.text(st.characters() | st.sampled_from("\x00\udcff\n\\"), min_size=1, max_size=20)
 CALL = st.sampled_from(CALLS[1:5])
 ROW = st.tuples(
