@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
+from ...events.counted_text import counted
 from ...results.alerts import Alert
 from .http_post import PostResult, post
 from .messages import for_alertmanager, for_webhook
@@ -49,7 +50,8 @@ class Receiver:
         self.outcomes[answer.outcome] += 1
         if answer.response_text and answer.response_text != self._last_reason:
             then = f"retried in {pause_s:.0f} s" if answer.outcome == "failed" else "dropped"
-            _log.warning("%d alerts could not be sent to %s: %s; %s", count, self.name, answer.response_text, then)
+            alerts = counted(count, "alerts")
+            _log.warning("%s could not be sent to %s: %s; %s", alerts, self.name, answer.response_text, then)
         elif self._last_reason and not answer.response_text:
             _log.warning("%s accepts alerts again", self.name)
         self._last_reason = answer.response_text
