@@ -323,7 +323,7 @@ def test_patterns_of_volumes_and_durations_are_reported_from_the_next_phase_on(e
     large = np.arange(8 * each) % each == each - 1
     volume = np.where(large, 16e6, 4e6) * rng.normal(1, 0.01, len(large))
     start = (5 + 30 * np.arange(len(large)) + rng.normal(0, 0.2, len(large))).tolist()
-    for count in (6 * each, 7 * each - 1, 8 * each - 1):
+    for count in (6 * each, 6 * each + 1, 7 * each - 1, 8 * each - 1):
         found = periodicity_of(start[:count], (volume[:count] / 2e6).tolist(), volume[:count], ended=ended)
         told = {pattern.of: pattern.values for pattern in found.patterns}
         assert set(told) == {"durations", "volumes"}
