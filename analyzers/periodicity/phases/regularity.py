@@ -250,27 +250,22 @@ def _deviation(pauses: Floats) -> float:
 
 def _has_longer(intervals: Floats) -> bool:
     """Return whether an interval is so long that it may span a missed phase."""
-    return float(intervals.max()) >= LONGER * _usual(intervals)
-
-
-def _usual(intervals: Floats) -> float:
-    """Return the median, the shorter one of two."""
-    return float(np.sort(intervals)[(len(intervals) - 1) // 2])
+    return float(intervals.max()) >= LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
 
 
 def _pattern_of(found: Regularity, shortest: float) -> Regularity | None:
     """Measure intervals around the pattern that they repeat; None if they repeat none.
 
     They are as regular as their deviations from it, and by chance as often as fewer intervals for each place of it.
-    Each must be on time. Intervals that are so long that a phase may be missing are rests, or these phases are bursts
-    of longer ones. Before ones that are so short, phases are extra.
+    Each must be on time. Beside intervals that are so long that a phase may be missing there, these phases are shifts,
+    bursts of longer phases, or extra ones.
     """
     intervals = found.intervals
     n, cycle = len(intervals), cycle_of(intervals, RESOLVED)
     if not cycle:
         return None
-    means, usual, tolerance = means_of_cycle(intervals, cycle, RESOLVED), _usual(intervals), TUNING.tolerances.on_time
-    if max(means) >= (2 - tolerance) * usual or min(means) <= _INTERVALS.max_extra_interval * usual:
+    means, tolerance = means_of_cycle(intervals, cycle, RESOLVED), TUNING.tolerances.on_time
+    if max(means) >= (2 - tolerance) * min(means):
         return None
     period = sum(means) / cycle
     if float(np.abs(intervals - np.array(means)[np.arange(-n, 0) % cycle]).max()) > tolerance * period:

@@ -288,6 +288,15 @@ def test_period_of_intervals_that_repeat_a_pattern_is_their_mean(seed: int) -> N
     assert found.chance < 1e-6
 
 
+@pytest.mark.parametrize("distance", [2.3, 3.7, 5.3])
+def test_bins_that_hold_two_requests_or_none_repeat_no_pattern(distance: float) -> None:
+    """Even requests at a distance of few bins, of which each third or fourth is missing."""
+    bins = np.floor(distance * np.arange(400))
+    for each in (3, 4, 5):
+        found = measured(np.diff(bins[np.arange(400) % each > 0]), 1.0)
+        assert found.cycle == 0
+
+
 def test_even_and_uneven_intervals_repeat_no_pattern() -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
