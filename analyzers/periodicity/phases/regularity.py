@@ -20,6 +20,7 @@ from .trend import cycle_of, deviation_from_cycle, latest, means_of_cycle, trend
 
 _INTERVALS = TUNING.intervals
 _BIN_VARIANCE = 1 / 12  # variance of an interval's resolution, bins squared
+_FEWEST_PAUSES = 3  # fewer have no spread that means anything
 _EXACT = 0.01  # variance of intervals that count as exact, bins squared; edges of long phases are known as well
 
 
@@ -189,10 +190,12 @@ def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: fl
     few pauses may be longer, across missed phases, if they explain the starts far better than the intervals do.
     """
     n = len(found.intervals)
-    if n < _INTERVALS.min_intervals:
+    if n < _FEWEST_PAUSES:
         return None
     pauses = (start[1:] - end[:-1])[-n:]
     pause, spread = _mean_and_spread(pauses, RESOLVED)
+    if n < _INTERVALS.min_intervals and not _is_far_likelier(spread * pause, found.spread * found.period, n):
+        return None
     if pause < TUNING.next_phase.min_end_clock_pause * found.period:
         return None
     # share of a pause available to chance, since gaps in phases are closed
@@ -214,6 +217,11 @@ def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: fl
         found = replace(rest, since=found.since, stray=n - len(pauses))
     chance = _of_choices(chance_of(deviation / free, len(pauses)), n, n - len(pauses))
     return replace(found, pauses=pauses, pause_spread=deviation / found.period, chance=chance)
+
+
+def _is_far_likelier(deviation: float, other: float, count: int) -> bool:
+    """Return whether as many values with a deviation are far likelier than with another one."""
+    return count * math.log(other / max(deviation, 1e-9)) > _INTERVALS.min_log_likelihood_ratio
 
 
 def _may_be_stray(intervals: Floats, stray: npt.NDArray[np.bool_], share: float) -> bool:

@@ -26,6 +26,7 @@ _NEGLIGIBLE: Final = 1e-4  # share of the odds below which a course is ignored
 _HOLDS: Final = 0.9  # coverage of an interval
 _HALVINGS: Final = 12  # bisection steps of a quantile
 _ROOT: Final = math.sqrt(2)
+_SURE: Final = 30.0  # log odds of what is certain
 _NEVER: Final = 1e-12  # negligible probability
 _LIKELY: Final = 0.5  # probability from which on a rest is predicted
 _NORMAL: Final = NormalDist()
@@ -236,7 +237,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
     shares = [_share_missed(rates, more) for more in range(TUNING.intervals.max_missed + 1)]
     courses = [
         _Course.of(time, share, usual, more * period, more, seen)
-        for time in _times(phases, clock, period, now, lengths)
+        for time in _times(phases, regularity, clock, period, now, lengths)
         for more, share in enumerate(shares)
     ]
     last, rest = float(phases.start[-1]), None
@@ -255,13 +256,23 @@ def _share_missed(rates: list[_Rates], phases: int) -> float:
     return sum(each.share * (1 - each.missed) * (1 - each.stray) * each.missed**phases for each in rates)
 
 
-def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
-    """Return the start of the next phase if it is on time. Several while the last phase may be running."""
+def _times(
+    phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float, lengths: Floats
+) -> list[_Time]:
+    """Return the start of the next phase if it is on time.
+
+    There are several while the last phase may be running, or if it is the first long one.
+    """
     last = float(phases.start[-1])
     if not clock.from_end:
         on_grid = clock.late is not None
         known = clock.drifts or on_grid or clock.cycle
-        return [_Time(1.0, last - (clock.late or 0.0), clock.next if known else period, 0.0)]
+        delayed = 0.0 if known else _chance_of_delay(phases, regularity, lengths)
+        times = [_Time(1 - delayed, last - (clock.late or 0.0), clock.next if known else period, 0.0)]
+        if delayed > _NEGLIGIBLE:
+            end = float(phases.end[-1])
+            times.append(_Time(delayed, end, period - float(lengths.sum()) / len(lengths), 0.0))
+        return times
     pause, length = float(clock.intervals[-_NEXT_PHASE.recent_phases :].mean()), float(phases.end[-1]) - last
     since = now - last - length
     if since >= TUNING.segmentation.max_gap_periods * pause:
@@ -273,6 +284,29 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
         for each in endings(comparable_with_next(lengths, RESOLVED).like, length, max(since, 0.0))
         if each.odds > _NEGLIGIBLE
     ]
+
+
+def _chance_of_delay(phases: Phases, regularity: Regularity, lengths: Floats) -> float:
+    """Return the probability that a last phase, which is longer than all before, delays the next one.
+
+    Phases of one length do not show whether a program computes for a fixed time after each, or starts them by a timer.
+    Otherwise the more even of intervals and pauses is likelier.
+
+    Args:
+        phases: past phases.
+        regularity: their regularity.
+        lengths: lengths of complete phases, bins.
+    """
+    longest = (1 + _NEXT_PHASE.kind_length_difference) * float(lengths.max())
+    if regularity.missed or regularity.stray or float(phases.end[-1] - phases.start[-1]) <= longest:
+        return 0.0
+    intervals = regularity.intervals[-_NEXT_PHASE.recent_phases :]
+    count = len(intervals)
+    if count < 2:
+        return 0.0
+    pauses = (phases.start[1:] - phases.end[:-1])[-count:]
+    log_odds = count / 2 * math.log((float(intervals.var()) + RESOLVED) / (float(pauses.var()) + RESOLVED))
+    return 1 / (1 + math.exp(min(max(-log_odds, -_SURE), _SURE)))
 
 
 def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:

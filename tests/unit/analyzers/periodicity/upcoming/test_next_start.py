@@ -80,6 +80,30 @@ def test_phase_that_goes_on_may_be_as_long_as_the_longest_before() -> None:
     assert over.start == pytest.approx(last + 40, abs=1)
 
 
+@pytest.mark.parametrize("count", [4, 5])
+def test_three_pauses_that_are_far_more_even_than_intervals_are_the_clock(count: int) -> None:
+    length = np.where(np.arange(count) == 1, 40.0, 10.0)
+    start = 10 + np.append(0.0, np.cumsum(60 + length[:-1] + np.array([0.3, -0.2, 0.1, 0.2])[: count - 1]))
+    found = seen(start, start[-1] + 30, length)
+    assert found.start == pytest.approx(start[-1] + 70, abs=1)
+    assert found.in_time > 0.7
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_first_long_phase_may_delay_the_next_one(timed: bool) -> None:
+    """If lengths vary, the more even of intervals and pauses is the clock; equal lengths do not show which."""
+    rng = np.random.default_rng(4)
+    length = np.append(10 * rng.normal(1, 0.2, 12), 50.0)
+    clock = 60 + rng.normal(0, 0.3, 12)
+    start = 10 + np.append(0.0, np.cumsum(clock + (0 if timed else length[:-1])))
+    found = seen(start, start[-1] + 52, length)
+    assert found.start == pytest.approx(start[-1] + 60 + (0 if timed else 50), abs=2)
+    assert found.in_time > 0.8
+    equal = np.append(np.full(12, 10.0), 50.0)
+    unknown = seen(10 + np.append(0.0, np.cumsum(clock + 10)), start[0] + float(clock.sum()) + 120 + 52, equal)
+    assert 0.2 < unknown.in_time < 0.8
+
+
 @pytest.mark.parametrize("cycle", [2, 3, 4, 6])
 @pytest.mark.parametrize("longer", [1.3, 1.5])
 def test_intervals_that_repeat_a_pattern_are_expected_at_their_places(cycle: int, longer: float) -> None:
