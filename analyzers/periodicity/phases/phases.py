@@ -18,6 +18,7 @@ Positions = npt.NDArray[np.int64]
 _SEGMENTATION = TUNING.segmentation
 _ROUNDING = 1e-9  # relative rounding error of a sum
 _SAMPLE = 512  # bins that suffice for a median
+_HALF = 0.5  # of the bandwidth of a phase, at its edges; of a usual pause
 _NOTHING = 1e-300
 _FEWEST = 3  # phases from which on a common growth can be confirmed
 _INNER = 5  # bins of a phase from which on its growth is measured
@@ -145,8 +146,29 @@ class Segmenter:
         """Compute starts and ends within their bins."""
         if not len(phases):
             return phases
+        phases = self._whole(phases)
         start, end = edges_of(self.origin.values, phases.first, phases.stop, self._background)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
+
+    def _whole(self, phases: Phases) -> Phases:
+        """Extend phases with little more than the mean bandwidth to the bins above half of their own.
+
+        Requests at the edges of a delayed phase may be below the noise threshold. At most half of a pause is added.
+        """
+        rate = phases.volume / (phases.stop - phases.first)
+        slow = np.flatnonzero(rate < self.threshold / _HALF)
+        if not len(slow):
+            return phases
+        first, stop = phases.first.copy(), phases.stop.copy()
+        middles = np.concatenate([[0], (phases.first[1:] + phases.stop[:-1]) // 2, [len(self.values)]])
+        for place in slow.tolist():
+            least = max(_HALF * float(rate[place]), 2 * self._background)
+            before = self.values[middles[place] : first[place]][::-1] > least
+            after = self.values[stop[place] : middles[place + 1]] > least
+            first[place] -= _length_of_edge(before)
+            stop[place] += _length_of_edge(after)
+        volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
+        return replace(phases, first=first, stop=stop, volume=volume)
 
     def segment_by_pauses(self, period: float) -> Phases:
         """Find phases that fill most of the time, using the pauses between them.
@@ -155,7 +177,7 @@ class Segmenter:
         Volume before the first pause is dropped, since its start is unknown; the last phase may be running.
         """
         dips = self._dips
-        pauses = dips.refined(dips.segment(period))
+        pauses = dips.refined(self._ended(dips.segment(period)))
         length = len(self.values)
         first, stop = pauses.stop, np.append(pauses.first[1:], length)
         end = np.append(pauses.start[1:], float(length))
@@ -163,6 +185,24 @@ class Segmenter:
         rows = slice(0, last)
         volume = self.running[stop[: len(first)]] - self.running[first]
         return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
+
+    def _ended(self, pauses: Phases) -> Phases:
+        """End a last pause where a phase has begun in it, of the minimum volume.
+
+        The bins after its newest request are quiet, and a phase shorter than a gap would be part of the pause.
+        """
+        length = len(self.values)
+        if len(pauses) < 2 or pauses.stop[-1] < length:
+            return pauses
+        usual = median((pauses.stop - pauses.first)[:-1].astype(float))
+        begun = int(np.searchsorted(self._runs[0], float(pauses.first[-1]) + _HALF * usual))
+        if begun >= len(self._runs[0]) or length - self._runs[1][-1] >= _HALF * usual:
+            return pauses
+        first = self._runs[0][begun]
+        volume = median(self.running[pauses.first[1:]] - self.running[pauses.stop[:-1]])
+        if self.total - self.running[first] < _SEGMENTATION.min_volume_share * volume:
+            return pauses
+        return replace(pauses, stop=np.append(pauses.stop[:-1], first))
 
     def starts_of_bursts(self, phases: Phases) -> Floats:
         """Return the starts of phases and of further bursts inside them that are as large as a usual phase.
@@ -228,6 +268,16 @@ class Segmenter:
         above = np.sort(self.values[self.values > self.threshold])
         level = float(above[len(above) // 2]) if len(above) else 0.0
         return Segmenter(np.maximum(level - self.values, 0.0))
+
+
+def _length_of_edge(above: npt.NDArray[np.bool_]) -> int:
+    """Return up to which bin true values reach from the first bin on, with short gaps between them."""
+    found = np.flatnonzero(above)
+    if not len(found):
+        return 0
+    wide = np.flatnonzero(np.diff(found, prepend=-1) > _SEGMENTATION.edge_bins)
+    count = int(wide[0]) if len(wide) else len(found)
+    return int(found[count - 1]) + 1 if count else 0
 
 
 def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:

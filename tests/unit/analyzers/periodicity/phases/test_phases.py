@@ -47,6 +47,36 @@ def test_bursts_shorter_than_a_bin_are_placed_by_their_centre() -> None:
     assert middle == pytest.approx([start + 0.4 for start in starts], abs=0.15)
 
 
+@pytest.mark.parametrize("begun", [9, 11, 14])
+@pytest.mark.parametrize("quiet", [0, 1, 2])
+def test_running_phase_that_is_shorter_than_a_gap_has_begun(begun: int, quiet: int) -> None:
+    """The last bins are quiet while a request goes on; a pause of them and the one before is no pause of both."""
+    starts = [6.0 + 40 * k for k in range(8)]
+    length = int(starts[-1]) + begun
+    values = np.append(pulses(starts, 35, length), np.zeros(quiet))
+    found = Segmenter(values).segment_by_pauses(40)
+    assert found.start == pytest.approx(starts, abs=0.1)
+
+
+@pytest.mark.parametrize("slower", [3.6, 4.0, 5.0])
+@pytest.mark.parametrize("background", [0.0, 0.02])
+def test_requests_at_the_edges_of_a_delayed_phase_belong_to_it(slower: float, background: float) -> None:
+    """It moves the usual volume, but some of its requests are slower than the mean of the signal."""
+    starts = [10.0, 50.0, 90.0, 130.0, 170.0, 210.0]
+    values = pulses(starts[::2], 12, 260)
+    for start in starts[1::2]:
+        parts = np.array([0.7, 1.2, 1.2, 1.2, 0.7]) / slower
+        for number, height in enumerate(parts):
+            values += pulses([start + number * 8 * slower / 6], 8 * slower / 6, 260, float(height))
+    values += background
+    assert 0.7 / slower < values.mean() < 1.2 / slower
+    segmenter = Segmenter(values)
+    found = segmenter.refined(segmenter.segment(40))
+    assert found.start == pytest.approx(starts, abs=0.3)
+    length = np.where(np.arange(6) % 2, 8 * slower * 5 / 6, 12)
+    assert found.end == pytest.approx(starts + length, abs=0.3)
+
+
 def test_gaps_between_the_requests_of_a_phase_do_not_end_it() -> None:
     bursts = [20.0 + 50 * k + step for k in range(5) for step in (0, 4, 8)]
     assert len(Segmenter(pulses(bursts, 2, 280)).segment(50)) == 5
