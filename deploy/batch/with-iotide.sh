@@ -38,6 +38,7 @@ if [ "${1-}" = --stop ]; then # runs on a node; ends its collector, even if it d
         esac
     fi
     rm -f "$2.$3.pid" "$2.$3.stop"
+    rmdir "${2%/*}" 2>/dev/null # another run of the job may use it
     exit 0
 fi
 if [ -n "${PBS_JOBID-}" ]; then

@@ -134,6 +134,10 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
     assert "Usage" in done.stderr
 
 
+def left_on_nodes(folder: Path) -> list[Path]:
+    return list(folder.glob("files.node*/*"))
+
+
 def printed_by_jobs(folder: Path) -> str:
     return "".join(path.read_text() for path in folder.glob("*.out") if path.stem.isdecimal())
 
@@ -176,6 +180,7 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(
                 assert summary_of(job, 0).ranks == tasks
                 assert began_s - 1 <= job.ends_at_s - 7 * 60 <= time.time()  # it counts whole seconds
             assert not server.aggregator.counters["events_dropped"]
+            assert not await asyncio.to_thread(left_on_nodes, tmp_path)
             assert [line for line in told.splitlines() if not line.startswith("srun: error: node")] == []
 
 

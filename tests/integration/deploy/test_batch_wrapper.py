@@ -75,6 +75,10 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
+def folders_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir()]
+
+
 async def traced(system: str, folder: Path, sockets: Path, access: dict[str, str], voucher: dict[str, str]) -> None:
     """Run a command under the wrapper, and check its job."""
     told, job, name, queue = SYSTEMS[system]
@@ -100,6 +104,7 @@ async def traced(system: str, folder: Path, sockets: Path, access: dict[str, str
     assert (summary.bytes_written, summary.losses) == (100_000, {})
     assert summary.batch is not None
     assert (summary.batch.name, summary.batch.partition) == (name, queue)
+    assert folders_in(sockets) == []
 
 
 @pytest.mark.parametrize("begins", [True, False])
