@@ -142,11 +142,12 @@ class Segmenter:
         self._last_hypothesis = period, (first, stop, volume)
         return first, stop, volume
 
-    def refined(self, phases: Phases) -> Phases:
-        """Compute starts and ends within their bins."""
+    def refined(self, phases: Phases, *, whole: bool = True) -> Phases:
+        """Compute starts and ends within their bins; of phases to be extended if ``whole``."""
         if not len(phases):
             return phases
-        phases = self._whole(phases)
+        if whole:
+            phases = self._whole(phases)
         start, end = edges_of(self.origin.values, phases.first, phases.stop, self._background)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
 
@@ -156,15 +157,21 @@ class Segmenter:
         Requests at the edges of a delayed phase may be below the noise threshold. At most half of a pause is added.
         """
         rate = phases.volume / (phases.stop - phases.first)
-        slow = np.flatnonzero(rate < self.threshold / _HALF)
+        slow = (rate < self.threshold / _HALF).nonzero()[0]
+        if not len(slow):
+            return phases
+        least = np.maximum(_HALF * rate, 2 * self._background)
+        # a single bin below the threshold belongs to the edge anyway
+        last = len(self.values) - 1
+        before, after = np.maximum(phases.first[slow] - 2, 0), np.minimum(phases.stop[slow] + 1, last)
+        slow = slow[np.maximum(self.values[before], self.values[after]) > least[slow]]
         if not len(slow):
             return phases
         first, stop = phases.first.copy(), phases.stop.copy()
         middles = np.concatenate([[0], (phases.first[1:] + phases.stop[:-1]) // 2, [len(self.values)]])
         for place in slow.tolist():
-            least = max(_HALF * float(rate[place]), 2 * self._background)
-            before = self.values[middles[place] : first[place]][::-1] > least
-            after = self.values[stop[place] : middles[place + 1]] > least
+            before = self.values[middles[place] : first[place]][::-1] > least[place]
+            after = self.values[stop[place] : middles[place + 1]] > least[place]
             first[place] -= _length_of_edge(before)
             stop[place] += _length_of_edge(after)
         volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
@@ -177,7 +184,7 @@ class Segmenter:
         Volume before the first pause is dropped, since its start is unknown; the last phase may be running.
         """
         dips = self._dips
-        pauses = dips.refined(self._ended(dips.segment(period)))
+        pauses = dips.refined(self._ended(dips.segment(period)), whole=False)
         length = len(self.values)
         first, stop = pauses.stop, np.append(pauses.first[1:], length)
         end = np.append(pauses.start[1:], float(length))
