@@ -170,6 +170,18 @@ def test_job_that_is_cancelled_was_predicted_and_is_whole(cluster: Cluster, tmp_
     assert cluster.log() == ""
 
 
+def test_heterogeneous_job_is_one_job_with_the_bytes_of_all_components(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "write.sh").write_text('head -c 300000 /dev/zero >"$1.$SLURM_PROCID"\n')
+    requests = "#SBATCH -N1 -w node1 --comment=iotide\n#SBATCH hetjob\n#SBATCH -N1 -n2 -w node2 --comment=iotide"
+    job = cluster.submit(f"{requests}\nsrun sh write.sh first : sh write.sh second", folder=tmp_path)
+    told = cluster.ended(job)
+    files = sorted(tmp_path.glob("first.*")) + sorted(tmp_path.glob("second.*"))
+    assert [path.name for path in files] == ["first.0", "second.1", "second.2"]
+    assert [written(told, path) for path in files] == [300_000] * 3
+    assert (told.hosts, told.batch and told.batch.nodes) == (["node1", "node2"], "node1,node2")
+    assert cluster.log() == ""
+
+
 def test_job_that_did_not_ask_is_not_touched(cluster: Cluster, tmp_path: Path) -> None:
     job = cluster.submit("srun env", "-N2", folder=tmp_path)
     wait_for(lambda: cluster.over(job), what="its end")
