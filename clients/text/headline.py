@@ -97,8 +97,11 @@ def other_periods(prediction: Prediction) -> list[OtherPeriod]:
     if volumes is None or prediction.period_s is None:
         return prediction.others
     whole_s = len(volumes.values) * prediction.period_s.value
+    told = prediction.shifts is not None  # their mean distance then includes rests
     return [
-        each for each in prediction.others if each.relation != "around" or not _is_near(each.period_s.value, whole_s)
+        each
+        for each in prediction.others
+        if each.relation != "around" or not (told or _is_near(each.period_s.value, whole_s))
     ]
 
 

@@ -169,7 +169,7 @@ def rated_candidate(segmenter: Segmenter, begin: int, found: Segmentation) -> Pe
     even = _evenness_confidence(measured)
     phases = segmenter.measured(found.phases)
     # missing phases shift the places of a pattern, and ripples of bins have patterns of requests
-    may_repeat = not (measured.missed or measured.stray) and contrast > _QUALITY.min_contrast
+    may_repeat = not measured.missed and contrast > _QUALITY.min_contrast
     volumes = _volumes(segmenter, found.phases, phases, may_repeat=may_repeat)
     alike, similarity = _alike(volumes)
     if measured.since and found.uneven_phases is not None:

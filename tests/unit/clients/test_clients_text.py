@@ -130,6 +130,7 @@ def test_larger_phases_are_told_once() -> None:
     assert prediction_line(made).count("each 4th phase") == 1
     other = around_s.model_copy(update={"period_s": around(120.0)})
     assert further_periods(made.model_copy(update={"others": [other]})) == [other]
+    assert further_periods(made.model_copy(update={"others": [other], "shifts": shifts()})) == []
 
 
 def test_line_reports_a_missing_period() -> None:

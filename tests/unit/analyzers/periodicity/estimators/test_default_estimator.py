@@ -410,3 +410,17 @@ def test_two_files_in_neighbouring_bins_are_one_phase(seed: int) -> None:
     periodicity = found(values, ended=True)
     assert periodicity.period_s is not None
     assert periodicity.period_s.value == pytest.approx(float(np.diff(at).mean()) * BIN_S, rel=0.02)
+
+
+@pytest.mark.parametrize("each", [2, 3, 6])
+def test_shifts_whose_phases_have_a_pattern_of_volumes_are_no_phases(each: int) -> None:
+    steps = np.full(30, 12.6)
+    steps[6::6] += 56
+    at = 2 + np.cumsum(np.append(0.0, steps[1:])) + np.random.default_rng(each).normal(0, 0.6, 30)
+    total = int(at[-1]) + 15
+    values = sum(bursts([start], 1, total) * (4 if number % each == each - 1 else 1) for number, start in enumerate(at))
+    periodicity = found(np.asarray(values), ended=True)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(12.6 * BIN_S, rel=0.03)
+    assert periodicity.shifts is not None
+    assert periodicity.shifts.phases == 6
