@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ...results.base import Estimate
 from ...results.jobs.file_systems import FileSystemUse
-from ...results.upcoming import Upcoming, upcoming
+from ...results.prediction import Prediction
+from ...results.upcoming import Upcoming, distances_of, upcoming
 from .loads import JobView, Load
 from .scenarios import Expected
 
@@ -165,7 +166,7 @@ def expected_of(
     if view.prediction is None or rate <= 0 or share < _MIN_SHARE or view.summary.state == "ended":
         return []
     expected = upcoming(view.prediction) if view.prediction.periodic else []
-    if len(expected) < 2:
+    if len(expected) < 2 and not _is_uneven(view.prediction):
         period_s = expected[0].period_s.value if expected else None
         if (cycle := cycle_of(load, period_s, now_s, _silence_s(use))) is not None:
             return [_of_cycle(view, use, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
@@ -185,9 +186,24 @@ def expected_of(
             unseen_s=_unseen_s(use),
             known_until=use.phases[-1].end_s - now_s,
             began=began if each is going else None,
+            extra=_extra(view.prediction, each, phases_ahead),
         )
         for each in expected
     ]
+
+
+def _is_uneven(prediction: Prediction) -> bool:
+    """Return whether distances between phases differ by rests or a pattern, which a cycle does not have."""
+    return prediction.shifts is not None or any(each.of == "intervals" for each in prediction.patterns)
+
+
+def _extra(prediction: Prediction, periodicity: Upcoming, phases: int) -> list[float]:
+    """Return the time by which the distance after each of the next phases is longer than the period, s."""
+    if periodicity.next_phase is prediction.next_phase and _is_uneven(prediction):
+        distances = distances_of(prediction, phases)
+        if distances is not None:
+            return [after - periodicity.period_s.value for after in distances.after]
+    return [0.0] * phases
 
 
 def _of_cycle(
@@ -253,10 +269,12 @@ def _expected(
     unseen_s: float,
     known_until: float,
     began: tuple[float, float] | None,
+    extra: list[float],
 ) -> Expected:
     """Return the expectation for one period.
 
-    ``began`` has start and bytes of its phase in progress, None without one.
+    ``began`` has start and bytes of its phase in progress, None without one. ``extra`` is the additional time after
+    each of the next phases.
     """
     coming, period = periodicity.next_phase, periodicity.period_s.value
     volume = coming.volume_bytes.value * share
@@ -266,7 +284,9 @@ def _expected(
         length, growth = periodicity.drift.period_s.value, periodicity.drift.per_phase
     start_s = coming.start_s.value
     if began is not None and start_s - began[0] < _SAME * length:  # that phase has begun meanwhile
-        start_s += length
+        start_s += length + extra[0]
+        extra = extra[1:]
+    phases = max(1, min(phases_ahead, int(horizon_s / length) + 1))
     return Expected(
         job=job,
         rate=rate,
@@ -281,8 +301,9 @@ def _expected(
         under_way=0.0 if began is None else max(volume - began[1], 0.0),
         unseen=unseen_s,
         known_until=known_until,
-        phases=max(1, min(phases_ahead, int(horizon_s / length) + 1)),
+        phases=phases,
         who=periodicity.who,
+        extra=(0.0, *extra[: phases - 1]) if any(extra) else (),
     )
 
 

@@ -36,6 +36,7 @@ class Expected:
         gap_deviation: standard deviation of each gap.
         unseen: time that the next phase may have lasted already without a known call, s.
         known_until: end of the last known call.
+        extra: additional time before each phase, as across a rest between shifts; empty if there is none.
     """
 
     job: str
@@ -55,6 +56,7 @@ class Expected:
     gap_deviation: float = 0.0
     unseen: float = 0.0
     known_until: float = 0.0
+    extra: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def _draw(job: Expected, count: int, generator: np.random.Generator) -> tuple[Fl
     if job.gap is not None:
         return _following(job, job.gap, count, generator), volume
     lasting = job.period + job.period_deviation * generator.standard_normal((count, 1))
-    lasting = lasting * (1 + job.growth * phases)
+    lasting = lasting * (1 + job.growth * phases) + (np.array(job.extra) if job.extra else 0.0)
     gaps = np.maximum(lasting + job.start_deviation * generator.standard_normal((count, job.phases)), 0.0)
     gaps[:, 0] = _first(job, job.start + job.start_deviation * generator.standard_normal(count), generator)
     return gaps, volume

@@ -17,7 +17,7 @@ from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.clients.text.contention_text import _collision_text
 from iotide.results.base import Estimate
 from iotide.results.contention import Collision
-from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Who, Window
+from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Who, Window, WorkShifts
 from support.jobs.job_mixes import T0, JobOutcome, MixedJob, simulate, view_of
 
 SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)
@@ -62,6 +62,11 @@ def test_job_alone_is_never_delayed_and_keeps_to_its_period() -> None:
     scenarios = draw_scenarios([SURE], 100.0, 1000.0, 10, 1)
     assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([5, 25, 45, 65])
     assert np.nanmax(np.abs(scenarios.delay)) == pytest.approx(0, abs=1e-9)
+
+
+def test_rest_postpones_all_later_phases() -> None:
+    scenarios = draw_scenarios([replace(SURE, extra=(0.0, 0.0, 30.0, 0.0))], 100.0, 1000.0, 10, 1)
+    assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([5, 25, 75, 95])
 
 
 def test_delayed_job_keeps_its_compute_time() -> None:
@@ -193,6 +198,33 @@ def test_each_period_of_a_job_collides_with_other_jobs_and_none_with_its_own() -
     first = next(each for each, row in zip(found, rows, strict=True) if ("both", True) in row)
     assert first.start_s.value == pytest.approx(other.next_phase.start_s.value, abs=1.0)
     assert "both (ranks 4-7)" in _collision_text(first, T0 + now)
+
+
+@pytest.mark.parametrize(("rests", "after_s", "collides"), [(False, 25, True), (True, 25, False), (True, 108, True)])
+def test_collisions_of_a_job_that_works_in_shifts_are_none_within_its_rests(
+    rests: bool, after_s: float, collides: bool
+) -> None:
+    jobs = [MixedJob("shifts", "a", 17.0, 3e9, 1e9), MixedJob("other", "a", 491.0, 9e9, 1e9)]
+    done = simulate(jobs, {"a": 1e9}, 3000, 1)
+    now = next(
+        float(moment)
+        for moment in range(2000, 3000)
+        if not any(start - 5 <= moment <= end + 5 for each in done for start, end, _ in each.phases)
+    )
+    past = [JobOutcome(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
+    told = []
+    for each, start in zip(past, (5.0, after_s), strict=True):
+        said = foreseen(each, now, 0.1)
+        assert said.next_phase is not None
+        starts = Estimate(value=T0 + now + start, low=T0 + now + start - 0.1, high=T0 + now + start + 0.1)
+        told.append(said.model_copy(update={"next_phase": said.next_phase.model_copy(update={"start_s": starts})}))
+    if rests:
+        rest_s = Estimate(value=100.0, low=99.0, high=101.0)
+        shifts = WorkShifts(phases=5, rest_s=rest_s, seen=3, probability=0.99, left=1)
+        told[0] = told[0].model_copy(update={"shifts": shifts})
+    views = [view_of(each, 1, prediction=said) for each, said in zip(past, told, strict=True)]
+    found = contention_of(views, ContentionSettings(capacity={"a": 1e9}), T0 + now).collisions
+    assert any(abs(each.start_s.value - T0 - now - after_s) < 9 for each in found) == collides
 
 
 @pytest.mark.slow
