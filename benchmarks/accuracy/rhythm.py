@@ -1,5 +1,8 @@
 """Random walks and power laws called periodic, and uneven jobs that keep their period, by the prior odds of a rhythm.
 
+The last figures are the shares of jobs with a change of their period, with and without intervals that wander as its
+rival: under a changing load there is none, and the intervals around two means have one.
+
 Phases are segmented by the known mean distance, so only the evidence for a period decides. IOTIDE_JOBS jobs per kind
 (1200), three times as many walks. IOTIDE_SEED selects other jobs than those used to tune the constants.
 """
@@ -14,12 +17,13 @@ from iotide.analyzers.periodicity.confidence import finished_job_confidence
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.periodicity.estimators.segmentation_quality import PeriodCandidate
 from iotide.analyzers.periodicity.estimators.segmentation_search import score_candidates
+from iotide.analyzers.periodicity.phases.changes import last_change
 from iotide.analyzers.periodicity.phases.memoized import clear_memo
 from iotide.analyzers.periodicity.phases.phases import Segmenter
 from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.benchmarks.generators.corpus import Maker, aperiodic_jobs, periodic_jobs
-from iotide.benchmarks.generators.irregular import changing_load
+from iotide.benchmarks.generators.irregular import changing_load, uneven_change
 from iotide.benchmarks.generators.semisynthetic import Trace
 from iotide.results.prediction import PERIODIC_FROM
 from msgspec.structs import force_setattr
@@ -36,6 +40,7 @@ UNEVEN: Final = (
 LOG_ODDS: Final = (2.5, 1.5, 0.5, 0.0)
 BINS_PER_PERIOD: Final = 32
 FEWEST: Final = 4
+NEVER: Final = 1e-300
 
 
 def candidate_of(job: Trace) -> PeriodCandidate | None:
@@ -74,6 +79,23 @@ def _use(log_odds: float) -> None:
     clear_memo()
 
 
+def changes() -> list[Figure]:
+    """Return the shares of jobs with a change of their period."""
+    usual, figures = TUNING.intervals.wandering_share, []
+    try:
+        for share, label in ((usual, "with"), (NEVER, "without")):
+            force_setattr(TUNING.intervals, "wandering_share", share)
+            clear_memo()
+            for kind, maker in (("changing load", changing_load), ("uneven around another mean", uneven_change)):
+                starts = [maker(SEED + job).trace.starts_s for job in range(JOBS // 4)]
+                found = 100 * float(np.mean([last_change(np.diff(each)) > 0 for each in starts]))
+                figures.append(Figure(f"{kind}, {label} wandering intervals: change found", found, "%"))
+    finally:
+        force_setattr(TUNING.intervals, "wandering_share", usual)
+        clear_memo()
+    return figures
+
+
 def measure() -> list[Figure]:
     usual = TUNING.intervals.independent_log_odds
     try:
@@ -92,6 +114,7 @@ def measure() -> list[Figure]:
             for kind, values in kept.items()
             for odds, value in zip(LOG_ODDS, values, strict=True)
         ),
+        *changes(),
     ]
 
 
